@@ -24,7 +24,8 @@ class Place:
     end: int
     quoted: bool
     link: str = ""
-    """How name and value are linked: `said` by words, `pair` by a comma or the like, else by a sign."""
+    """How name and value are linked: `said` by words or a space, `pair` by a comma or the like, `element` by a tag, `block`
+    by the sign of a block of YAML, else by a sign."""
 
     @property
     def value(self) -> str:
@@ -96,6 +97,7 @@ _BASE32 = re.compile(r"[A-Z2-7]{16,128}=*")
 _NOT_IN_ONE = re.compile(r"[\s'\"`(){}\[\]<>\\]|\A[\w.-]+=[^=]|<REDACTED")
 _MIX = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])(?=.*[^\w\s]).{10,128}")
 _SEPARATED = re.compile(r"[,;&<>|\\]")
+_ATTRIBUTED = re.compile(r"[\"'=][^\"'<>]*\Z")  # name="password">, <key>password</key>
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-")
 _SESSION = re.compile(r"(?i)sess|sid|auth|token|csrf|xsrf|jwt|remember")
 _TERM = re.compile(
@@ -166,7 +168,7 @@ def _whole(place: Place) -> int:
 def _password(place: Place) -> int:
     """A password: whatever stands behind its name, save what is clearly code, a placeholder or a sentence."""
     if place.link:
-        return _told(place, lenient=True)
+        return _linked(place, lenient=True)
     return _in_quotes(place, lenient=True) if place.quoted else _named(place)
 
 
@@ -195,7 +197,7 @@ def _is_next_name(place: Place) -> bool:
 
 def _secret(place: Place) -> int:
     if place.link:
-        return _told(place, lenient=False)
+        return _linked(place, lenient=False)
     if place.quoted:
         return _in_quotes(place, lenient=False)
     value = place.value.rstrip(_CLOSERS)
@@ -209,6 +211,22 @@ def _secret(place: Place) -> int:
     # CLIENT_SECRET=ABCDEFGH, as the shell and queries have it; in code a name would have spaces or a comma around it.
     settled = plain and place.text[place.start - 1] == "=" and value.isalpha() and len(value) >= 8
     return _whole(place) if settled and not (is_reference(value) or is_ordinary(value)) else 0
+
+
+def _linked(place: Place, *, lenient: bool) -> int:
+    if place.link == "block":
+        return len(place.value)
+    if place.link == "element":
+        return _element(place)
+    is_option = place.link == "said" and place.text[place.start - 1] in " \"'" and _OPTION.search(place.text[max(0, place.anchor - 40) : place.anchor])
+    return max(_option(place), _told(place, lenient=lenient)) if is_option else _told(place, lenient=lenient)
+
+
+def _element(place: Place) -> int:
+    """What a tag surrounds: whatever it is if the tag has the name, what is made up if an attribute has it."""
+    if _ATTRIBUTED.search(place.text[max(0, place.anchor - 80) : place.anchor]):
+        return _made_up(place)
+    return _quoted(place)
 
 
 def _told(place: Place, *, lenient: bool) -> int:
@@ -227,7 +245,7 @@ def _whole_said(place: Place) -> int:
 def _short(place: Place) -> int:
     """What stands behind a short name such as pw."""
     if place.link:
-        return _told(place, lenient=True)
+        return _linked(place, lenient=True)
     value = place.value if place.quoted else place.value.rstrip(_CLOSERS)
     if len(value) < 6 or " " in value or _is_placeholder(value) or _is_code(place):
         return 0
@@ -276,10 +294,6 @@ def _cookie(place: Place) -> int:
 
 def _made_up(place: Place) -> int:
     return 0 if _is_placeholder(place.value) or _is_code(place) else len(place.value) * is_made_up(place.value)
-
-
-def _strong(place: Place) -> int:
-    return len(place.value) if is_made_up(place.value) and not _is_placeholder(place.value) else 0
 
 
 def is_made_up(value: str) -> bool:
@@ -420,14 +434,12 @@ CHECKS: Mapping[str, Check] = {
     "secret argument": _word_argument,
     "header": partial(_unless, "${<%"),
     "netrc": partial(_unless, ""),
-    "option": _option,
     "password": _password,
     "pin": _pin,
     "quoted": _quoted,
     "secret": _secret,
     "session": _session,
     "short": _short,
-    "strong": _strong,
     "token": _token,
     "userinfo": partial(_unless, "${<%"),
     "vague": _vague,

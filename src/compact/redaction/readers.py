@@ -25,11 +25,17 @@ _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _CODE = re.compile(r"[A-Za-z_]+")
 _LONGEST_TABLE = 200
 _LONGEST_ROW = 2000
-_HEADING = re.compile(r"[\w .*`\"'/()\\-]{0,60}")
+_HEADINGS = re.compile(r"(?:[\w .*`\"'/\\-]{0,60}[|\t;,]){1,60}[\w .*`\"'/\\-]{0,60}(?=\v?\r?\n)")
 _RULE = re.compile(r"[\s|+:=─┼│-]*\Z")
 _VALUES = re.compile(r"\s{0,20}values\s{0,20}(?=\()", re.IGNORECASE)
 _TUPLE = re.compile(r"\s{0,20},?\s{0,20}\(((?:[^()'\"]|'[^'\n]{0,500}'|\"[^\"\n]{0,500}\"){1,2000})\)")
 _CELL = re.compile(r"\s*((?:'[^'\n]*'|\"[^\"\n]*\"|[^,'\"])*),?")
+_LONGEST_MANIFEST = 20_000
+_DATA = re.compile(
+    r"(?m)^(?P<i>[ \t]{0,20})(?:data|stringData):[ \t]{0,8}\v?\r?\n"
+    r"(?P<b>(?:(?P=i)[ \t]{1,20}[^\n]{1,8192}(?:\n|\Z)){1,200})"
+)
+_ENTRY = re.compile(r"(?m)^[ \t]{1,40}[\w.-]{1,253}:[ \t]{1,8}(?P<v>[^\s|>#][^\v\r\n]{0,8191})")
 _HEX = 32
 _NEAR_PHRASE = 500
 _WORDS = re.compile(r"\b(?:(?:[0-9]{1,2}[.):]\s?)?[a-z]{3,8}[\s,\\\"']{1,4}){11,23}(?:[0-9]{1,2}[.):]\s?)?[a-z]{3,8}\b")
@@ -127,24 +133,22 @@ def _read_encoded(match: re.Match[str]) -> Iterator[Span]:
 def _read_column(match: re.Match[str]) -> Iterator[Span]:
     """The values below a heading of a table, of CSV, or in the tuples of SQL."""
     text = match.string
-    low = text.rfind("\n", max(0, match.start() - _LONGEST_ROW), match.start()) + 1
+    low = max(0, match.start() - _LONGEST_ROW)
+    low = max(low, text.rfind("\n", low, match.start()) + 1)
     bracket = text.rfind("(", low, match.start())
     if bracket >= 0:
         yield from _in_tuples(match, bracket)
         return
-    line = _LINE.match(text, low)
-    assert line is not None
+    line = _HEADINGS.match(text, low)
+    if line is None:
+        return
     heading = line[0]
-    if len(heading) > _LONGEST_ROW:
-        return
     separator = next((sign for sign in "|\t;," if sign in heading), None)
-    if separator is None:
+    if separator is None or heading.rstrip().endswith((",", ";")):
         return
-    headings = heading.strip("\r\n\v").split(separator)
-    if not all(_HEADING.fullmatch(cell) for cell in headings) or heading.rstrip().endswith((",", ";")):
-        return
+    headings = heading.split(separator)
     index = text.count(separator, low, match.start())
-    for row in _rows(text, line.end(), separator, len(headings)):
+    for row in _rows(text, line.end() + 1, separator, len(headings)):
         start = row.start()
         for _ in range(index):
             start = text.index(separator, start, row.end()) + 1
@@ -222,11 +226,24 @@ def _read_suffixed(match: re.Match[str]) -> Iterator[Span]:
     yield match.start() - _HEX, match.end()
 
 
+def _read_manifest(match: re.Match[str]) -> Iterator[Span]:
+    """The values of Kubernetes' Secrets, whose fields have names of all kinds."""
+    text, start = match.string, match.start()
+    low = max(0, start - _LONGEST_MANIFEST)
+    low = max(low, text.rfind("\n---", low, start), text.rfind("kind:", low, start))
+    ends = (text.find(mark, match.end(), match.end() + _LONGEST_MANIFEST) for mark in ("\n---", "\nkind:"))
+    end = min((end for end in ends if end >= 0), default=match.end() + _LONGEST_MANIFEST)
+    for data in _DATA.finditer(text, low, end):
+        for entry in _ENTRY.finditer(text, *data.span("b")):
+            yield entry.span("v")
+
+
 READERS: Mapping[str, Reader] = {
     "key": _read_key,
     "key before": _read_key_before,
     "encoded key": _read_encoded,
     "column": _read_column,
+    "manifest": _read_manifest,
     "phrase": _read_phrase,
     "suffix": _read_suffixed,
     "before": _read_before,

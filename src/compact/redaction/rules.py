@@ -17,21 +17,25 @@ from compact.redaction.readers import READERS, Reader
 from compact.redaction.tries import trie
 
 _NEAR = 300
-_SECRET = ("v", "u", "w", "t")
+_SECRET = ("v", "u", "w", "t", "x", "y")
 """The groups of a pattern that may hold the secret; without one it is the whole match."""
-_QUOTED = ("v", "t")
+_QUOTED = ("v", "t", "x")
 _ALWAYS = ("password", "key", "secret", "phrase")
 """The classes of names below which every string of JSON is a secret."""
-_LINKS = ("said", "pair")
+_LINKS = ("said", "pair", "element", "block")
 """The groups of a pattern that show how a name and its value are linked, other than by a sign."""
 _ALONE = "(?:(?<![A-Za-z])|(?<=[a-z])(?-i:(?=[A-Z])))"
-_FOLLOWED = (
-    *("=", ":", '"', "'", "\\", " =", " :", "*", "：", "是", "为", ">", "|", " |", ",", ";", "\t", "&quot;", "»", "”"),
-    *(" is ", " ist ", " lautet ", " est ", " es ", " è ", " é ", " - ", " — "),
-)
+_FOLLOWED = {
+    "a sign": (
+        *("=", ":", '"', "'", "\\", " =", " :", "*", "：", "是", "为", ">", "|", " |", ";", "\t", "&quot;", "»", "”"),
+        *(" is ", " ist ", " lautet ", " est ", " es ", " è ", " é ", " - ", " — "),
+    ),
+    "a cell": (",", "|", " |", ";", "\t"),
+}
+"""What stands behind a short name, so that it need not be sought within words."""
+_DISTINCT = 5
 _TELLING = 4
 """So long a name that words may follow is sought without a sign."""
-"""What stands behind a short name, so that it need not be sought within words."""
 _FRAGMENT = re.compile(r"\{([a-z]+)\}")
 
 
@@ -119,27 +123,35 @@ def _filled(pattern: str, fragments: Mapping[str, str]) -> str:
 
 
 def _prefix(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
-    anchors = entry["anchors"] if "anchors" in entry else _base64_numbers()
-    pattern = f"(?<![A-Za-z0-9]){trie(anchors)}(?:{_filled(entry['pattern'], fragments)})"
+    pattern = f"(?<![A-Za-z0-9]){trie(entry['anchors'])}(?:{_filled(entry['pattern'], fragments)})"
     reader = READERS[entry["reader"]] if "reader" in entry else None
     compiled = re.compile(pattern, re.ASCII | re.VERBOSE)
-    return Rule(entry["kind"], tuple(anchors), compiled, any_case=False, reader=reader)
+    return Rule(entry["kind"], tuple(entry["anchors"]), compiled, any_case=False, reader=reader)
+
+
+def _start(name: str) -> str:
+    """So much of a name as leads to it: the letters before the first that may have an accent, if they are many."""
+    plain = next((at for at, letter in enumerate(name) if not letter.isascii()), len(name))
+    return name[:plain] if plain >= _DISTINCT else name
 
 
 def _base64_numbers() -> list[str]:
-    """How numbers begin in base64."""
-    return [base64.b64encode(str(number).encode()).decode() for number in range(100, 1000)]
+    """How numbers begin in base64, save what letters alone are."""
+    numbers = (base64.b64encode(str(number).encode()).decode() for number in range(100, 1000))
+    return [number for number in numbers if not number.isalpha()]
 
 
 def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
     kinds = [built_in_names()[kind] for kind in entry.get("names", ())]
-    anchors = [spelling for names in kinds for name in names for spelling in spellings(name)] or entry["anchors"]
-    opened = {spelling for names in kinds for name in names.open for spelling in spellings(name)}
+    anchors = [_start(spelling) for names in kinds for name in names for spelling in spellings(name)]
+    anchors = anchors or entry.get("anchors") or _base64_numbers()
+    opened = {_start(spelling) for names in kinds for name in names.open for spelling in spellings(name)}
     own = {"name": _name(kinds, fragments)} if kinds else {"anchor": trie(anchors)}
     pattern = _filled(entry["pattern"], {**fragments, **own})
-    if entry.get("alone"):
+    if "before" in entry:
         pattern = f"{_ALONE}{pattern}"
-        anchors = [name + sign for name in anchors for sign in (("",) if name in opened and len(name) >= _TELLING else _FOLLOWED)]
+        signs = _FOLLOWED[entry["before"]]
+        anchors = [name + sign for name in anchors for sign in (("",) if name in opened and len(name) >= _TELLING else signs)]
     flags = re.ASCII | re.VERBOSE | (0 if entry.get("exact") else re.IGNORECASE)
     return Rule(
         entry["kind"],

@@ -18,13 +18,6 @@ _MARKS = re.compile(f"{re.escape(MARK)}|{PLACEHOLDER.pattern}")
 _LONGEST_MARK = 20
 _SHORTEST_TOKEN = 20
 _TWICE = 2  # percent escapes within percent escapes
-_LONGEST_MANIFEST = 20_000
-_MANIFEST = re.compile(r"(?m)^[ \t]{0,20}kind:[ \t]{1,4}[\"']?Secret[\"']?[ \t]{0,4}\r?$")
-_DATA = re.compile(
-    r"(?m)^(?P<i>[ \t]{0,20})(?:data|stringData):[ \t]{0,8}\r?\n"
-    r"(?P<b>(?:(?P=i)[ \t]{1,20}[^\n]{1,8192}(?:\n|\Z)){1,200})"
-)
-_ENTRY = re.compile(r"(?m)^[ \t]{1,40}[\w.-]{1,253}:[ \t]{1,8}(?P<v>[^\s|>#][^\r\n]{0,8191})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +57,8 @@ class Scanner:
                     continue
                 for start, end in rule.find(view, position):
                     found.append(Finding(rule.kind, start, end))
-                    done = max(done, end) if rule.is_name and rule.reader is None else done
-        if "Secret" in view and "kind:" in view:
-            found += _in_manifests(view)
+                    if rule.is_name and rule.reader is None:
+                        done = max(done, end)
         if escapes and "%" in text:
             plain = decoded(text)
             inner = self._by_rules(plain.text, escapes - 1) if plain else ()
@@ -86,21 +78,6 @@ class Scanner:
 
 _NAMED = re.compile(r"[\w.-]{1,100}[\"']?\s{0,8}[:=]\s{0,8}[\"']?(?=[^\s\"'])")
 """In a match of the form name=value the name is no secret."""
-
-
-def _in_manifests(text: str) -> Iterator[Finding]:
-    """The values of Kubernetes' Secrets, whose fields have names of all kinds."""
-    done = after = 0
-    for kind in _MANIFEST.finditer(text):
-        before = text.rfind("\n---", done, kind.start())
-        if after < kind.end():  # the next end is sought once, however many kinds come before it
-            after = text.find("\n---", kind.end())
-            after = after if after >= 0 else len(text)
-        start = max(done, before, kind.start() - _LONGEST_MANIFEST)
-        done = min(after, kind.end() + _LONGEST_MANIFEST)
-        for data in _DATA.finditer(text, start, done):
-            for entry in _ENTRY.finditer(text, *data.span("b")):
-                yield Finding("kubernetes", *entry.span("v"))
 
 
 def _settled(found: Iterable[Finding], text: str) -> tuple[Finding, ...]:
