@@ -33,7 +33,7 @@ def with_automaton(rules: Iterable[Rule]) -> Prefilter:
     search = AhoCorasick(list(table), implementation=Implementation.DFA).find_matches_as_indexes
 
     def candidates(text: str) -> Candidates:
-        plain = lowered(text)
+        plain = text.lower() if text.isascii() else lowered(text)
         try:
             found = search(plain, overlapping=True)
         except UnicodeEncodeError:  # a lone surrogate, which is part of no anchor
@@ -53,7 +53,7 @@ def with_expressions(rules: Iterable[Rule]) -> Prefilter:
     words = _by_anchor((anchor, rule) for rule in rules if rule.any_case for anchor in rule.anchors)
     prefixes = _by_anchor((anchor, rule) for rule in rules if not rule.any_case for anchor in rule.anchors)
     nothing = r"\A(?!\A)"
-    word, prefix = re.compile(trie(words) or nothing), re.compile(rf"(?<![A-Za-z0-9]){trie(prefixes) or nothing}")
+    word, prefix = re.compile(trie(words) or nothing), re.compile(rf"(?<![A-Za-mo-qsu-z0-9]){trie(prefixes) or nothing}")
 
     def candidates(text: str) -> Candidates:
         hits: Candidates = []

@@ -67,17 +67,20 @@ class Redactor:
         return Walk(self._is_sensitive, partial(self._plain, by), by, self._words)
 
     def _plain(self, by: Callable[[str], str], text: str) -> str:
+        findings = self._scanner.findings(text)
+        if not findings:
+            return text
         # What a redaction leaves may be read differently from before; a second look settles it.
         for _ in range(_PASSES):
-            findings = self._scanner.findings(text)
-            if not findings:
-                return text
             pieces, end = [], 0
             for finding in findings:
                 pieces += [text[end : finding.start], by(text[finding.start : finding.end])]
                 end = finding.end
             before, text = text, "".join([*pieces, text[end:]])
             if text == before:
+                break
+            findings = self._scanner.findings(text)
+            if not findings:
                 break
         return text
 

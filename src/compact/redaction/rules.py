@@ -34,8 +34,8 @@ _FOLLOWED = {
 }
 """What stands behind a short name, so that it need not be sought within words."""
 _DISTINCT = 5
-_TELLING = 4
-"""So long a name that words may follow is sought without a sign."""
+_TELLING = 5
+"""So long a name is sought without a sign."""
 _FRAGMENT = re.compile(r"\{([a-z]+)\}")
 
 
@@ -145,13 +145,13 @@ def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
     kinds = [built_in_names()[kind] for kind in entry.get("names", ())]
     anchors = [_start(spelling) for names in kinds for name in names for spelling in spellings(name)]
     anchors = anchors or entry.get("anchors") or _base64_numbers()
-    opened = {_start(spelling) for names in kinds for name in names.open for spelling in spellings(name)}
     own = {"name": _name(kinds, fragments)} if kinds else {"anchor": trie(anchors)}
     pattern = _filled(entry["pattern"], {**fragments, **own})
     if "before" in entry:
         pattern = f"{_ALONE}{pattern}"
+        closed = {_start(spelling) for names in kinds for name in names.closed for spelling in spellings(name)}
         signs = _FOLLOWED[entry["before"]]
-        anchors = [name + sign for name in anchors for sign in (("",) if name in opened and len(name) >= _TELLING else signs)]
+        anchors = [name + sign for name in anchors for sign in (signs if name.isascii() and (len(name) < _TELLING or name in closed) else ("",))]
     flags = re.ASCII | re.VERBOSE | (0 if entry.get("exact") else re.IGNORECASE)
     return Rule(
         entry["kind"],

@@ -38,19 +38,19 @@ class Scanner:
 
     def findings(self, text: str) -> tuple[Finding, ...]:
         """Everything found in the text as it stands, in order, without overlaps."""
-        found = self._by_rules(text, _TWICE)
+        # Most strings of a message are words such as "tool_use": too short for a token, and without a separator.
+        short = len(text) < _SHORTEST_TOKEN and text.isidentifier()
+        found = [] if short else self._by_rules(text, _TWICE)
         if self.patterns:
             found += self._by_patterns(text)
         return _settled(found, text) if found else ()
 
     def _by_rules(self, text: str, escapes: int) -> list[Finding]:
-        # Most strings of a message are words such as "tool_use": too short for a token, and without a separator.
-        if len(text) < _SHORTEST_TOKEN and text.isidentifier():
-            return []
-        view = flatten(text)
         found: list[Finding] = []
+        candidates = self.candidates(text)
+        view = flatten(text) if candidates else text  # the places are the same
         done = 0
-        for position, rules in self.candidates(view):
+        for position, rules in candidates:
             within = position < done
             for rule in rules:
                 if within and rule.is_name:  # the name is part of a secret
