@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from compact.redaction.names import parts_of
+from compact.redaction.names import built_in_names, parts_of, spellings
 from compact.redaction.rules import Fields
 
 _NUMBER = re.compile(r"_?[0-9]{1,3}\Z")
 _LONGEST = 200
+_DOUBTFUL = ("short", "pin", "session", "vague")
 
 
 def sensitive(fields: Fields, own: Iterable[str] = ()) -> Callable[[object], bool]:
@@ -31,5 +32,20 @@ def sensitive(fields: Fields, own: Iterable[str] = ()) -> Callable[[object], boo
             "_".join(parts[at:]) in endings or any("_".join(parts[at:end]) in fields.heads for end in range(at + 1, len(parts) + 1))
             for at in range(len(parts))
         )
+
+    return judge
+
+
+def doubtful() -> Callable[[object], bool]:
+    """A test for names below which only what has the look of a secret is one."""
+    kinds = built_in_names()
+    names = {parts_of(spelling) for kind in _DOUBTFUL for name in kinds[kind] for spelling in spellings(name)}
+
+    @lru_cache(maxsize=4096)
+    def judge(name: object) -> bool:
+        if not isinstance(name, str) or len(name) > _LONGEST:
+            return False
+        parts = _NUMBER.sub("", parts_of(name)).split("_")
+        return any("_".join(parts[at:end]) in names for at in range(len(parts)) for end in range(at + 1, len(parts) + 1))
 
     return judge

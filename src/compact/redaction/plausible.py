@@ -180,6 +180,8 @@ def _api_key(place: Place) -> int:
 
 
 def _named(place: Place) -> int:
+    if size := _mixed(place):
+        return size
     value = place.value.rstrip(_CLOSERS)
     if _SEPARATED.search(value) and not _is_mixed(value):
         return 0
@@ -200,6 +202,8 @@ def _secret(place: Place) -> int:
         return _linked(place, lenient=False)
     if place.quoted:
         return _in_quotes(place, lenient=False)
+    if size := _mixed(place):
+        return size
     value = place.value.rstrip(_CLOSERS)
     if len(value) < 6 or _is_placeholder(value) or _is_code(place) or (_SEPARATED.search(value) and not _is_mixed(value)):
         return 0
@@ -231,6 +235,8 @@ def _element(place: Place) -> int:
 
 def _told(place: Place, *, lenient: bool) -> int:
     """A value behind words (the password is …), a comma or nothing but a space: what no word and no name looks like."""
+    if size := _mixed(place):
+        return size
     value = place.value if place.quoted else place.value.rstrip(_PROSE)
     if len(value) < 6 or " " in value or _is_placeholder(value) or _is_code(place):
         return 0
@@ -246,6 +252,8 @@ def _short(place: Place) -> int:
     """What stands behind a short name such as pw."""
     if place.link:
         return _linked(place, lenient=True)
+    if size := _mixed(place):
+        return size
     value = place.value if place.quoted else place.value.rstrip(_CLOSERS)
     if len(value) < 6 or " " in value or _is_placeholder(value) or _is_code(place):
         return 0
@@ -258,7 +266,9 @@ def _short(place: Place) -> int:
 
 def _session(place: Place) -> int:
     value = place.value if place.quoted else place.value.rstrip(_PROSE)
-    if len(value) < 20 or _UUID.match(value) or not is_random(value) or _is_code(place):
+    name, _, cookie = value.partition("=")
+    one = cookie if cookie and name.replace("_", "").replace(".", "").isalnum() else value
+    if len(one) < 20 or _UUID.match(one) or not is_random(one) or _is_code(place):
         return 0
     return len(value) if place.quoted else _whole_said(place)
 
@@ -301,6 +311,12 @@ def is_made_up(value: str) -> bool:
     if len(value) < 6 or _TERM.fullmatch(value) or is_reference(value):
         return False
     return is_random(value) or bool(_WORD_AND_DIGITS.fullmatch(value)) or bool(_SIGNS_WITHIN.fullmatch(value))
+
+
+def _mixed(place: Place) -> int:
+    """The length of a value up to the next space, if all of it is a mix of signs."""
+    size = len(place.value) if place.quoted else _whole_said(place)
+    return size if _is_mixed(place.text[place.start : place.start + size]) else 0
 
 
 def _is_mixed(value: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import TypeAlias
 
-from compact.redaction.plausible import is_made_up, is_random
+from compact.redaction.plausible import is_made_up
 
 Span: TypeAlias = tuple[int, int]
 Reader: TypeAlias = Callable[[re.Match[str]], Iterable[Span]]
@@ -20,6 +20,7 @@ _RUN = re.compile(r"(?:[A-Za-z0-9+/=]|\\{1,7}(?:/|u00[0-9A-Fa-f]{2})){16,}")
 _WIDE = 32  # so long a run of base64 is a line of a key wherever in a line of text it stands
 _LAST = re.compile(r"\W{0,40}((?:[0-9]{1,6}\W{1,4})?[A-Za-z0-9+/=]{1,76})\W*\Z")
 _PIECE = re.compile(r"((?=[+/=]*[A-Za-z0-9])(?:[A-Za-z0-9+/=]*(?:[a-z][A-Z0-9+/]|[A-Z0-9][a-z])[A-Za-z0-9+/=]*|[A-Za-z0-9+/=]{1,3}))[\\\s,\"'+]*\Z")
+_LETTER = re.compile(r"[A-Za-z0-9]")
 _BETWEEN = re.compile(r"\W*\d*\W*\Z")
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _CODE = re.compile(r"[A-Za-z_]+")
@@ -43,10 +44,11 @@ _FUNCTION_WORDS = frozenset(
     "the and for from with are was were not has had which your been its our into these those should would could".split()
 )
 _NUMBER = re.compile(r"[0-9]{4,12}")
+_LONG = 8
 _NEAR_VALUE = 300
 _NEAR_LINK = 60
 _AS = re.compile(
-    r"(?:[\s,，]|(?<=[”“»«›‹」』’‘\"'`]))\s?(?:as|is|are|was|being|als|ist|war|comme|est|c'est|como|es|será|come|è|é|как|это|-|–|—|是|作为|为|作|当作)(?:\s|(?=[\u4e00-\u9fff]))"
+    r"(?:[\s,，]|(?<=[”“»«›‹」』’‘\"'`]))\s?(?:as|is|are|was|being|als|ist|war|comme|est|c'est|como|es|será|come|è|é|как|это|是|作为|为|作|当作)(?:\s|(?=[\u4e00-\u9fff]))"
     r"|[,，]\s?这是"
 )
 _VALUE_BEFORE = re.compile(
@@ -105,7 +107,7 @@ def _read_key_before(match: re.Match[str]) -> Iterator[Span]:
         return
     start = end
     lines = list(_LINE.finditer(text, max(low, head), end))
-    for index, line in enumerate(reversed([line for line in lines if line[0].strip()])):
+    for index, line in enumerate(reversed([line for line in lines if _LETTER.search(line[0])])):
         runs = [run for run in _RUN.finditer(text, line.start(), line.end()) if run.end() - run.start() >= _WIDE]
         if runs:
             start = runs[0].start()
@@ -217,7 +219,7 @@ def _read_before(match: re.Match[str]) -> Iterator[Span]:
     if value is not None:
         start, end = value.span("q" if value["q"] is not None else "b")
         one = text[start:end].rstrip(".,;:!?")
-        if is_random(one) or (value["q"] is not None and (is_made_up(one) or _NUMBER.fullmatch(one))):
+        if is_made_up(one) and (value["q"] is not None or len(one) >= _LONG) or (value["q"] is not None and _NUMBER.fullmatch(one)):
             yield start, start + len(one)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 from compact.messages import Json
-from compact.redaction.keys import sensitive
+from compact.redaction.keys import doubtful, sensitive
 from compact.redaction.patterns import compile_patterns
 from compact.redaction.prefilter import prefilter
 from compact.redaction.rules import built_in
@@ -14,6 +14,7 @@ from compact.redaction.scan import MARK, Finding, Scanner
 from compact.redaction.walk import Walk
 
 _PASSES = 8
+_doubtful = cache(doubtful)
 
 
 class Redactor:
@@ -64,7 +65,7 @@ class Redactor:
         return self._scanner.findings(text)
 
     def _walking(self, by: Callable[[str], str]) -> Walk:
-        return Walk(self._is_sensitive, partial(self._plain, by), by, self._words)
+        return Walk(self._is_sensitive, partial(self._plain, by), by, _doubtful(), self._words)
 
     def _plain(self, by: Callable[[str], str], text: str) -> str:
         findings = self._scanner.findings(text)

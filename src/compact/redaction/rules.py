@@ -28,9 +28,10 @@ _ALONE = "(?:(?<![A-Za-z])|(?<=[a-z])(?-i:(?=[A-Z])))"
 _FOLLOWED = {
     "a sign": (
         *("=", ":", '"', "'", "\\", " =", " :", "*", "：", "是", "为", ">", "|", " |", ";", "\t", "&quot;", "»", "”"),
-        *(" is ", " ist ", " lautet ", " est ", " es ", " è ", " é ", " - ", " — "),
+        *(" is ", " ist ", " lautet ", " est ", " es ", " è ", " é ", " - ", " — ", " to ", " auf ", " in "),
     ),
     "a cell": (",", "|", " |", ";", "\t"),
+    "a word": (" ", ".", "。"),
 }
 """What stands behind a short name, so that it need not be sought within words."""
 _DISTINCT = 5
@@ -145,10 +146,9 @@ def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
     kinds = [built_in_names()[kind] for kind in entry.get("names", ())]
     anchors = [_start(spelling) for names in kinds for name in names for spelling in spellings(name)]
     anchors = anchors or entry.get("anchors") or _base64_numbers()
-    own = {"name": _name(kinds, fragments)} if kinds else {"anchor": trie(anchors)}
+    own = {"name": _name(kinds, fragments, alone="before" in entry)} if kinds else {"anchor": trie(anchors)}
     pattern = _filled(entry["pattern"], {**fragments, **own})
     if "before" in entry:
-        pattern = f"{_ALONE}{pattern}"
         closed = {_start(spelling) for names in kinds for name in names.closed for spelling in spellings(name)}
         signs = _FOLLOWED[entry["before"]]
         anchors = [name + sign for name in anchors for sign in (signs if name.isascii() and (len(name) < _TELLING or name in closed) else ("",))]
@@ -166,9 +166,14 @@ def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
     )
 
 
-def _name(kinds: Iterable[Names], fragments: Mapping[str, str]) -> str:
+def _name(kinds: Iterable[Names], fragments: Mapping[str, str], *, alone: bool) -> str:
     """A regular expression for one of the names, up to the sign behind it."""
     ends = {"keyend": [name for names in kinds for name in names.closed]}
     ends["openend"] = [name for names in kinds for name in names.open]
-    branches = [any_spelling(names) + fragments[end] for end, names in ends.items() if names]
+    branches = []
+    for end, names in ends.items():
+        short = [name for name in names if alone and len(name) < _TELLING]
+        long = [name for name in names if name not in short]
+        branches += [_ALONE + any_spelling(short) + fragments[end]] if short else []
+        branches += [any_spelling(long) + fragments[end]] if long else []
     return f"(?:{'|'.join(branches)})"

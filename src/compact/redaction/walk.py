@@ -25,6 +25,7 @@ _ENDS = {"{": "}", "[": "]", '"': '"'}
 _STARTS = frozenset(_ENDS)
 _NESTED = (dict, list, tuple)
 _SHORTEST_TOKEN = 20
+_LONGEST_DOUBTFUL = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class Walk:
     redact: Callable[[str], str]
     replace: Callable[[str], str] = lambda _: MARK
     """What stands in place of a string below a sensitive name."""
+    is_doubtful: Callable[[object], bool] = lambda _: False
+    """Tells names below which only what has the look of a secret is one."""
     words: bool = True
     """Whether single words are looked at too. Most strings of a message are words such as "tool_use"."""
 
@@ -76,13 +79,15 @@ class Walk:
         secrets = self._secret_fields(value) if not _TELLING.isdisjoint(value) else _NONE
         if below and _is_schema(value):
             below, secrets = False, _SAMPLES
-        is_sensitive, string = self.is_sensitive, self.string
+        is_sensitive, is_doubtful, string = self.is_sensitive, self.is_doubtful, self.string
         changes: dict[Json, Json] = {}
         names: dict[Json, str] = {}
         for key, item in value.items():
             secret = below or is_sensitive(key) or key in secrets
             if type(item) is str and not secret:  # by far the most usual
                 new: Json = string(item, depth)
+                if new is item and is_doubtful(key) and self._is_secret(key, item):
+                    new = self.replace(item)
             else:
                 new = self._value(item, depth, nesting, below=secret)
             if new is not item:
@@ -92,6 +97,13 @@ class Walk:
         if names:
             return _renamed({**value, **changes}, names)
         return {**value, **changes} if changes else value
+
+    def _is_secret(self, name: Json, value: str) -> bool:
+        """Whether a string is a secret where it stands behind the name in a text."""
+        if len(value) > _LONGEST_DOUBTFUL or not value or MARK in value:
+            return False
+        field = f'"{name}": {json.dumps(value, ensure_ascii=False)}'
+        return self.redact(field) is not field
 
     def _array(self, value: list[Json] | tuple[Json, ...], depth: int, nesting: int, *, below: bool) -> Json:
         copy, secret, changed = [], below, False
