@@ -11,6 +11,7 @@ from compact.redaction.rules import Fields
 
 _NUMBER = re.compile(r"_?[0-9]{1,3}\Z")
 _LONGEST = 200
+_PREPOSITIONS = frozenset({"de", "di", "del", "dell", "della", "do", "da", "du", "des", "от", "для"})
 _DOUBTFUL = ("short", "pin", "session", "vague")
 
 
@@ -23,15 +24,17 @@ def sensitive(fields: Fields, own: Iterable[str] = ()) -> Callable[[object], boo
         if not isinstance(name, str) or len(name) > _LONGEST:
             return False
         joined = _NUMBER.sub("", parts_of(name))
-        parts = joined.split("_")
+        every = parts = joined.split("_")
         if parts[-1] == "token" and parts[-2:-1] and parts[-2] in fields.harmless:
             return False
+        said = next((at for at, part in enumerate(parts) if at and part in _PREPOSITIONS), len(parts))
+        parts = parts[:said]  # token_de_acceso
         if parts[-1].endswith(fields.glued):
             return True
-        return any(
-            "_".join(parts[at:]) in endings or any("_".join(parts[at:end]) in fields.heads for end in range(at + 1, len(parts) + 1))
-            for at in range(len(parts))
-        )
+        if any("_".join(parts[at:]) in endings for at in range(len(parts))):
+            return True
+        spans = ((at, end) for at in range(len(every)) for end in range(at + 1, len(every) + 1))
+        return any("_".join(every[at:end]) in fields.heads for at, end in spans)
 
     return judge
 

@@ -94,8 +94,8 @@ _CHANGES = 0.34  # so many runs of letters and of digits to a character: names h
 _MIXED_RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\w\s]|_")
 _MIXED_CHANGES, _MIXED_CHANGES_OF_CALL = 0.5, 0.65
 _BASE32 = re.compile(r"[A-Z2-7]{16,128}=*")
-_NOT_IN_ONE = re.compile(r"[\s'\"`(){}\[\]<>\\]|\A[\w.-]+=[^=]|<REDACTED")
-_MIX = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])(?=.*[^\w\s]).{10,128}")
+_NOT_IN_ONE = re.compile(r"[\s'\"`(){}\[\]<>\\]|\A[A-Za-z_.-]+=[^=]|<REDACTED")
+_MIX = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?:(?=.*[0-9])(?=.*[^\w\s])|(?=(?:.*?[^\w\s]){3})).{10,128}")
 _SEPARATED = re.compile(r"[,;&<>|\\]")
 _ATTRIBUTED = re.compile(r"[\"'=][^\"'<>]*\Z")  # name="password">, <key>password</key>
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-")
@@ -107,7 +107,7 @@ _TERM = re.compile(
       |[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T_ ][0-9:.+-]+Z?)?|\w+@[\w.-]+\.[a-z]{2,6}|\S+://\S*""",
     re.VERBOSE | re.IGNORECASE,
 )
-_WORD_AND_DIGITS = re.compile(r"[^\W\d_]{3,20}[-_.@#!$%&*+]?[0-9]{1,6}(?:[A-Za-z]{0,2}[0-9]{0,4})[!?.#*$%&@+-]{0,3}")  # hunter2
+_WORD_AND_DIGITS = re.compile(r"[^\W\d_]{2,20}[-_.@#!$%&*+]?[0-9]{1,6}(?:[A-Za-z]{0,2}[0-9]{0,4})[!?.#*$%&@+-]{0,3}")  # hunter2
 _SIGNS_WITHIN = re.compile(r"[^\W_]+[!#$%^&*+~@][\w!#$%^&*+~@?.-]*[^\W_][!?$%*#+]?")  # Tr!cky#Pass
 _WORDY = re.compile(r"[A-Za-z]+(?:[-_ .:/][A-Za-z]+)*")
 
@@ -194,7 +194,7 @@ def _named(place: Place) -> int:
 
 def _is_next_name(place: Place) -> bool:
     """Whether the value is empty, and what follows is another name: password: token: x."""
-    return place.value.endswith(":") and place.value[:-1].isalpha() and place.text[place.end : place.end + 1] in (" ", "\n")
+    return place.value.endswith(":") and place.value[:-1].replace("-", "").replace("_", "").isalpha() and place.text[place.end : place.end + 1] in (" ", "\n")
 
 
 def _secret(place: Place) -> int:
@@ -254,7 +254,7 @@ def _short(place: Place) -> int:
         return _linked(place, lenient=True)
     if size := _mixed(place):
         return size
-    value = place.value if place.quoted else place.value.rstrip(_CLOSERS)
+    value = place.value if place.quoted else place.value.rstrip(_PROSE)
     if len(value) < 6 or " " in value or _is_placeholder(value) or _is_code(place):
         return 0
     # DB_PASS=monkey, as the shell has it
@@ -281,7 +281,9 @@ def _vague(place: Place) -> int:
 
 
 def _pin(place: Place) -> int:
-    value = place.value if place.quoted else place.value.rstrip(_PROSE)
+    value = place.value if place.quoted else place.value.rstrip(_PROSE + "&<,;|")
+    if place.link == "block":
+        return len(value) if value.strip().isdecimal() else 0
     return len(value) if 4 <= len(value) <= 12 and value.isdecimal() else 0
 
 

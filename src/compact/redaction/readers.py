@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import takewhile
+from functools import partial
 from typing import TypeAlias
 
 from compact.redaction.plausible import is_made_up
@@ -54,6 +54,12 @@ _AS = re.compile(
 _VALUE_BEFORE = re.compile(
     r"(?:[“„”«‹»›「『‘‚\"'`]\s?(?P<q>[^\s“”„«»‹›」』’‘\"'`]{4,256})\s?[“”«»‹›」』’‘\"'`]|(?<![^\s：:（(])(?P<b>[^\s“”„«»‹›」』’‘\"'`]{6,256}))(?:[,，]\s?(?:[^\W\d_]{1,7}\s?){0,2})?\s?\Z"
 )
+_CELLS = {
+    separator: re.compile(
+        rf"(?:(?<=\A)|(?<=[\n{separator}]))(?:[ \\]*\"(?:[^\"\n]|\"\")*\"[ \\\v\r]*(?=[\n{separator}]|\Z)|[^\n{separator}]*)"
+    )
+    for separator in "|\t;,"
+}
 _WRAPPED = " \t\r\v\"'`*\\"
 
 
@@ -132,7 +138,7 @@ def _read_encoded(match: re.Match[str]) -> Iterator[Span]:
         yield match.span()
 
 
-def _read_column(match: re.Match[str]) -> Iterator[Span]:
+def _read_column(match: re.Match[str], *, numbers: bool = False) -> Iterator[Span]:
     """The values below a heading of a table, of CSV, or in the tuples of SQL."""
     text = match.string
     low = max(0, match.start() - _LONGEST_ROW)
@@ -142,39 +148,29 @@ def _read_column(match: re.Match[str]) -> Iterator[Span]:
         yield from _in_tuples(match, bracket)
         return
     line = _HEADINGS.match(text, low)
-    if line is None:
+    separator = next((sign for sign in "|\t;," if sign in line[0]), None) if line else None
+    if line is None or separator is None or line[0].rstrip().endswith((",", ";")):
         return
-    heading = line[0]
-    separator = next((sign for sign in "|\t;," if sign in heading), None)
-    if separator is None or heading.rstrip().endswith((",", ";")):
-        return
-    headings = heading.split(separator)
-    index = text.count(separator, low, match.start())
-    for row in _rows(text, line.end() + 1, separator, len(headings)):
-        start = row.start()
-        for _ in range(index):
-            start = text.index(separator, start, row.end()) + 1
-        stop = text.find(separator, start, row.end())
-        cell = text[start : stop if stop >= 0 else row.end()].rstrip("\n")
-        value = cell.strip(_WRAPPED)
-        start += len(cell) - len(cell.lstrip(_WRAPPED))
-        if is_made_up(value):
+    index, cells = text.count(separator, low, match.start()), line[0].count(separator) + 1
+    for row in _rows(text, line.end() + 1, separator, cells):
+        start, end = row[index].span()
+        value = text[start:end].strip(_WRAPPED)
+        start += len(text[start:end]) - len(text[start:end].lstrip(_WRAPPED))
+        if is_made_up(value) or (numbers and _NUMBER.fullmatch(value)):
             yield start, start + len(value)
 
 
-def _rows(text: str, at: int, separator: str, cells: int) -> Iterable[re.Match[str]]:
-    """The rows of a table: lines with as many cells as its head."""
-    rows = (line for _, line in zip(range(_LONGEST_TABLE), _LINE.finditer(text, at), strict=False))
-    marks = "|+┼│"
-    return (
-        row
-        for row in takewhile(
-            lambda line: line[0].strip()
-            and (line[0].count(separator) == cells - 1 or (_RULE.match(line[0]) and any(map(line[0].__contains__, marks)))),
-            rows,
-        )
-        if not _RULE.match(row[0])
-    )
+def _rows(text: str, at: int, separator: str, cells: int) -> Iterator[list[re.Match[str]]]:
+    """The cells of the rows of a table, as long as there are as many as in its head."""
+    cell = _CELLS[separator]
+    for _, line in zip(range(_LONGEST_TABLE), _LINE.finditer(text, at), strict=False):
+        if _RULE.match(line[0]) and line[0].strip():
+            continue
+        found = [one for one in cell.finditer(text, line.start(), line.end())][:cells]
+        end = found[-1].end() if found else line.start()
+        if len(found) < cells or text[end:line.end()].strip():
+            return
+        yield found
 
 
 def _in_tuples(match: re.Match[str], bracket: int) -> Iterator[Span]:
@@ -212,15 +208,15 @@ def _read_before(match: re.Match[str]) -> Iterator[Span]:
     """What is made up and stands before words that say it is the secret: use … as the password."""
     text = match.string
     low = max(text.rfind("\n", max(0, match.start() - _NEAR_VALUE), match.start()) + 1, match.start() - _NEAR_VALUE)
-    link = _AS.search(text, max(low, match.start() - _NEAR_LINK), match.start())
-    if link is None:
-        return
-    value = _VALUE_BEFORE.search(text, low, link.start())
-    if value is not None:
+    for link in reversed(list(_AS.finditer(text, max(low, match.start() - _NEAR_LINK), match.start()))):
+        value = _VALUE_BEFORE.search(text, low, link.start())
+        if value is None:
+            continue
         start, end = value.span("q" if value["q"] is not None else "b")
         one = text[start:end].rstrip(".,;:!?")
         if is_made_up(one) and (value["q"] is not None or len(one) >= _LONG) or (value["q"] is not None and _NUMBER.fullmatch(one)):
             yield start, start + len(one)
+            return
 
 
 def _read_suffixed(match: re.Match[str]) -> Iterator[Span]:
@@ -245,6 +241,7 @@ READERS: Mapping[str, Reader] = {
     "key before": _read_key_before,
     "encoded key": _read_encoded,
     "column": _read_column,
+    "number column": partial(_read_column, numbers=True),
     "manifest": _read_manifest,
     "phrase": _read_phrase,
     "suffix": _read_suffixed,

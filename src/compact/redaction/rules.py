@@ -17,8 +17,8 @@ from compact.redaction.readers import READERS, Reader
 from compact.redaction.tries import trie
 
 _NEAR = 300
-_SECRET = ("v", "u", "w", "t", "x", "y")
-"""The groups of a pattern that may hold the secret; without one it is the whole match."""
+_SECRET = frozenset({"v", "u", "w", "t", "x", "y"})
+"""The groups of a pattern that may hold the secret, which is the last of them; without one it is the whole match."""
 _QUOTED = ("v", "t", "x")
 _ALWAYS = ("password", "key", "secret", "phrase")
 """The classes of names below which every string of JSON is a secret."""
@@ -27,7 +27,7 @@ _LINKS = ("said", "pair", "element", "block")
 _ALONE = "(?:(?<![A-Za-z])|(?<=[a-z])(?-i:(?=[A-Z])))"
 _FOLLOWED = {
     "a sign": (
-        *("=", ":", '"', "'", "\\", " =", " :", "*", "：", "是", "为", ">", "|", " |", ";", "\t", "&quot;", "»", "”"),
+        *("=", ":", '"', "'", "\\", " =", " :", "*", "：", "是", "为", ">", "|", " |", ",", ";", "\t", "&quot;", "»", "”"),
         *(" is ", " ist ", " lautet ", " est ", " es ", " è ", " é ", " - ", " — ", " to ", " auf ", " in "),
     ),
     "a cell": (",", "|", " |", ";", "\t"),
@@ -52,6 +52,7 @@ class Rule:
     near: tuple[str, ...] = ()
     check: Check | None = None
     reader: Reader | None = None
+    links: tuple[str, ...] = ()
     is_name: bool = False
     """Whether the anchor names the secret. Within a secret that is found already it does not."""
 
@@ -64,12 +65,11 @@ class Rule:
             return ()
         if self.reader is not None:
             return self.reader(found)
-        groups = found.groupdict()
-        group = next((name for name in _SECRET if groups.get(name) is not None), None)
+        group = found.lastgroup if found.lastgroup in _SECRET else None
         start, end = found.span(group) if group else found.span()
         if self.check is None:
             return ((start, end),)
-        link = next((name for name in _LINKS if groups.get(name) is not None), "")
+        link = next((name for name in self.links if found[name] is not None), "")
         length = self.check(Place(text, found.start(), start, end, quoted=group in _QUOTED, link=link))
         return ((start, start + length),) if length else ()
 
@@ -153,15 +153,17 @@ def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
         signs = _FOLLOWED[entry["before"]]
         anchors = [name + sign for name in anchors for sign in (signs if name.isascii() and (len(name) < _TELLING or name in closed) else ("",))]
     flags = re.ASCII | re.VERBOSE | (0 if entry.get("exact") else re.IGNORECASE)
+    compiled = re.compile(pattern, flags)
     return Rule(
         entry["kind"],
         tuple(dict.fromkeys(map(lowered, anchors))),
-        re.compile(pattern, flags),
+        compiled,
         any_case=True,
         back=entry.get("back", 0),
         near=tuple(entry.get("near", ())),
         check=CHECKS[entry["check"]] if "check" in entry else None,
         reader=READERS[entry["reader"]] if "reader" in entry else None,
+        links=tuple(link for link in _LINKS if link in compiled.groupindex),
         is_name=bool(kinds),
     )
 

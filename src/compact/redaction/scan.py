@@ -39,7 +39,7 @@ class Scanner:
     def findings(self, text: str) -> tuple[Finding, ...]:
         """Everything found in the text as it stands, in order, without overlaps."""
         # Most strings of a message are words such as "tool_use": too short for a token, and without a separator.
-        short = len(text) < _SHORTEST_TOKEN and text.isidentifier()
+        short = len(text) < _SHORTEST_TOKEN and text.isidentifier() and text.isascii()
         found = [] if short else self._by_rules(text, _TWICE)
         if self.patterns:
             found += self._by_patterns(text)

@@ -25,7 +25,7 @@ _ENDS = {"{": "}", "[": "]", '"': '"'}
 _STARTS = frozenset(_ENDS)
 _NESTED = (dict, list, tuple)
 _SHORTEST_TOKEN = 20
-_LONGEST_DOUBTFUL = 1000
+_SHORTEST_DOUBTFUL, _LONGEST_DOUBTFUL = 4, 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Walk:
 
     def string(self, text: str, depth: int = DEPTH) -> str:
         """A string, walked if it is JSON itself, else redacted as text."""
-        if not self.words and len(text) < _SHORTEST_TOKEN and text.isidentifier():
+        if not self.words and len(text) < _SHORTEST_TOKEN and text.isidentifier() and text.isascii():
             return text
         first = text[:1]
         if not depth or (first not in _STARTS and not first.isspace()):
@@ -86,7 +86,7 @@ class Walk:
             secret = below or is_sensitive(key) or key in secrets
             if type(item) is str and not secret:  # by far the most usual
                 new: Json = string(item, depth)
-                if new is item and is_doubtful(key) and self._is_secret(key, item):
+                if new is item and _SHORTEST_DOUBTFUL <= len(item) <= _LONGEST_DOUBTFUL and is_doubtful(key) and self._is_secret(key, item):
                     new = self.replace(item)
             else:
                 new = self._value(item, depth, nesting, below=secret)
@@ -100,7 +100,7 @@ class Walk:
 
     def _is_secret(self, name: Json, value: str) -> bool:
         """Whether a string is a secret where it stands behind the name in a text."""
-        if len(value) > _LONGEST_DOUBTFUL or not value or MARK in value:
+        if MARK in value:
             return False
         field = f'"{name}": {json.dumps(value, ensure_ascii=False)}'
         return self.redact(field) is not field
