@@ -11,44 +11,30 @@ from compact.redaction.rules import Fields
 
 _NUMBER = re.compile(r"_?[0-9]{1,3}\Z")
 _LONGEST = 200
+SECRET, DOUBTFUL = 2, 1
+"""How sure a name is that a secret follows."""
 _PREPOSITIONS = frozenset({"de", "di", "del", "dell", "della", "do", "da", "du", "des", "от", "для"})
 _DOUBTFUL = ("short", "pin", "session", "vague")
 
 
-def sensitive(fields: Fields, own: Iterable[str] = ()) -> Callable[[object], bool]:
-    """A test for sensitive names: the built-in ones and the user's own."""
+def judge_names(fields: Fields, own: Iterable[str] = ()) -> Callable[[object], int]:
+    """A test of names: SECRET for the built-in ones and the user's own, DOUBTFUL where the value has to look like one."""
     endings = fields.endings | {parts_of(name) for name in own}
-
-    @lru_cache(maxsize=4096)
-    def judge(name: object) -> bool:
-        if not isinstance(name, str) or len(name) > _LONGEST:
-            return False
-        joined = _NUMBER.sub("", parts_of(name))
-        every = parts = joined.split("_")
-        if parts[-1] == "token" and parts[-2:-1] and parts[-2] in fields.harmless:
-            return False
-        said = next((at for at, part in enumerate(parts) if at and part in _PREPOSITIONS), len(parts))
-        parts = parts[:said]  # token_de_acceso
-        if parts[-1].endswith(fields.glued):
-            return True
-        if any("_".join(parts[at:]) in endings for at in range(len(parts))):
-            return True
-        spans = ((at, end) for at in range(len(every)) for end in range(at + 1, len(every) + 1))
-        return any("_".join(every[at:end]) in fields.heads for at, end in spans)
-
-    return judge
-
-
-def doubtful() -> Callable[[object], bool]:
-    """A test for names below which only what has the look of a secret is one."""
     kinds = built_in_names()
-    names = {parts_of(spelling) for kind in _DOUBTFUL for name in kinds[kind] for spelling in spellings(name)}
+    doubtful = {parts_of(spelling) for kind in _DOUBTFUL for name in kinds[kind] for spelling in spellings(name)}
 
     @lru_cache(maxsize=4096)
-    def judge(name: object) -> bool:
+    def judge(name: object) -> int:
         if not isinstance(name, str) or len(name) > _LONGEST:
-            return False
-        parts = _NUMBER.sub("", parts_of(name)).split("_")
-        return any("_".join(parts[at:end]) in names for at in range(len(parts)) for end in range(at + 1, len(parts) + 1))
+            return 0
+        every = _NUMBER.sub("", parts_of(name)).split("_")
+        said = next((at for at, part in enumerate(every) if at and part in _PREPOSITIONS), len(every))
+        parts = every[:said]  # token_de_acceso
+        if parts[-1] == "token" and parts[-2:-1] and parts[-2] in fields.harmless:
+            return 0
+        if parts[-1].endswith(fields.glued) or any("_".join(parts[at:]) in endings for at in range(len(parts))):
+            return SECRET
+        spans = {"_".join(every[at:end]) for at in range(len(every)) for end in range(at + 1, len(every) + 1)}
+        return SECRET if spans & fields.heads else DOUBTFUL if spans & doubtful else 0
 
     return judge

@@ -87,7 +87,7 @@ _DECLARED = re.compile(
 )
 _UNPACKED = re.compile(r"\W*(?:\w+,[ ]?)+\w*")  # user, password = pair
 _COMPUTED = re.compile(r";\s*\Z|[ \t]+(?:[=+?]|\|\||&&)")  # password = given + …
-_TEMPLATE = re.compile(r"\$\{|\{\{|\{[A-Za-z_][\w.]*\}|<[a-z][a-z _-]*>")
+_TEMPLATE = re.compile(r"%[A-Za-z]\W?%[A-Za-z]|\$\{|\{\{|\{[A-Za-z_][\w.]*\}|<[a-z][a-z _-]*>")
 _PROSE = _CLOSERS + "!?,"
 _RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
 _CHANGES = 0.34  # so many runs of letters and of digits to a character: names have one to four or more
@@ -101,7 +101,7 @@ _ATTRIBUTED = re.compile(r"[\"'=][^\"'<>]*\Z")  # name="password">, <key>passwor
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-")
 _SESSION = re.compile(r"(?i)sess|sid|auth|token|csrf|xsrf|jwt|remember")
 _TERM = re.compile(
-    r"""0x[0-9a-f]+|(?:sha|md|utf|base|aes|rsa|[her]s|ps|ecdsa|ed|oauth|http|ipv|x|v|u|i|int|uint|float|python|py|bcrypt|argon|pbkdf|tls|ssl|ssh
+    r"""0x[0-9a-f]+|[a-z]{0,8}v[0-9]{1,3}(?:alpha|beta|rc)?[0-9]{0,2}|(?:non-)?(?:sha|md|utf|base|aes|rsa|[her]s|ps|ecdsa|ed|oauth|http|ipv|x|v|u|i|int|uint|float|python|py|bcrypt|argon|pbkdf|tls|ssl|ssh
         |level|step|line|version|rfc|iso|cp|latin|win|windows|vt|es|web|log)[-_]?[0-9]{1,5}(?:[-_./][A-Za-z0-9]{1,8})*
       |[0-9]+(?:[.,:x/-][0-9]+)*[-_ ]?(?:px|ms|s|[kmgt]i?b|k|m|h|%|st|nd|rd|th|[ap]m|x|[a-z-]{4,20})?
       |[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T_ ][0-9:.+-]+Z?)?|\w+@[\w.-]+\.[a-z]{2,6}|\S+://\S*""",
@@ -240,7 +240,8 @@ def _told(place: Place, *, lenient: bool) -> int:
     value = place.value if place.quoted else place.value.rstrip(_PROSE)
     if len(value) < 6 or " " in value or _is_placeholder(value) or _is_code(place):
         return 0
-    is_one = is_made_up(value) if lenient or (place.link == "said" and len(value) >= 8) else is_random(value)
+    called = place.link == "pair" and "(" in place.text[max(0, place.start - 4) : place.start]  # get_password("service1")
+    is_one = is_made_up(value) if (lenient and not called) or (place.link == "said" and len(value) >= 8) else is_random(value)
     return (len(value) if place.quoted else _whole_said(place)) if is_one else 0
 
 
@@ -339,7 +340,7 @@ def is_random(value: str) -> bool:
         return _dense(value)
     runs = _RUNS.findall(value)
     size = sum(map(len, runs))
-    return len(runs) >= _CHANGES * size or (size >= 16 and len(runs) >= 4 and size == len(value) and not _MIXED.match(value))
+    return (len(runs) >= _CHANGES * size and len(runs) > 2) or (size >= 16 and len(runs) >= 4 and size == len(value) and not _MIXED.match(value))
 
 
 def _is_code(place: Place) -> bool:
@@ -392,11 +393,9 @@ def _closes(place: Place) -> bool:
 
 def _dense(value: str) -> bool:
     """A long run without the look of words, such as base64 that happens to hold no digit."""
-    if len(value) < 12 or not _MIXED.match(value) or len(set(value)) < 10:
+    if len(value) < (12 if _WORDY.fullmatch(value) else 16) or not _MIXED.match(value) or len(set(value)) < 10:
         return False
-    if _WORDY.fullmatch(value):
-        return len(_RUNS.findall(value)) >= _CHANGES * sum(map(str.isalpha, value))
-    return len(value) >= 16
+    return len(_RUNS.findall(value)) >= _CHANGES * sum(map(str.isalpha, value))
 
 
 def _is_variable(place: Place, value: str) -> bool:

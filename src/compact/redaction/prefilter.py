@@ -12,6 +12,7 @@ from compact.redaction.rules import Rule
 from compact.redaction.tries import trie
 
 Candidates: TypeAlias = list[tuple[int, tuple[Rule, ...]]]
+_LONG = 120
 Prefilter: TypeAlias = Callable[[str], Candidates]
 
 
@@ -48,24 +49,35 @@ def with_automaton(rules: Iterable[Rule]) -> Prefilter:
 
 
 def with_expressions(rules: Iterable[Rule]) -> Prefilter:
-    """Searches with two regular expressions of the standard library, each a trie of anchors."""
+    """Searches with regular expressions of the standard library: one for a short text, and for a long one, in which that
+    is faster, one for each letter that anchors begin with."""
     rules = tuple(rules)
-    words = _by_anchor((anchor, rule) for rule in rules if rule.any_case for anchor in rule.anchors)
-    prefixes = _by_anchor((anchor, rule) for rule in rules if not rule.any_case for anchor in rule.anchors)
-    nothing = r"\A(?!\A)"
-    word, prefix = re.compile(trie(words) or nothing), re.compile(rf"(?<![A-Za-mo-qsu-z0-9]){trie(prefixes) or nothing}")
+    tables = [
+        _by_anchor((anchor, rule) for rule in rules if rule.any_case is any_case for anchor in rule.anchors)
+        for any_case in (True, False)
+    ]
+    together, apart = ([_expressions(table, size) for table in tables] for size in (0, 1))
 
     def candidates(text: str) -> Candidates:
         hits: Candidates = []
-        for pattern, table, where in ((prefix, prefixes, text), (word, words, lowered(text))):
-            found = pattern.search(where)
-            while found:
-                hits.append((found.start(), table[found[0]]))
-                found = pattern.search(where, found.start() + 1)
+        for where, table, searches in zip((lowered(text), text), tables, apart if len(text) > _LONG else together, strict=True):
+            for start, search in searches:
+                found = search(where) if start in where else None
+                while found:
+                    hits.append((found.start(), table[found[0]]))
+                    found = search(where, found.start() + 1)
         hits.sort(key=itemgetter(0))
         return hits
 
     return candidates
+
+
+def _expressions(anchors: Iterable[str], size: int) -> list[tuple[str, Callable[..., re.Match[str] | None]]]:
+    """The starts of this size that anchors have, and a search for the anchors of each."""
+    groups: dict[str, list[str]] = {}
+    for anchor in anchors:
+        groups.setdefault(anchor[:size], []).append(anchor)
+    return [(start, re.compile(trie(group)).search) for start, group in groups.items()]
 
 
 def _by_anchor(pairs: Iterable[tuple[str, Rule]]) -> dict[str, tuple[Rule, ...]]:

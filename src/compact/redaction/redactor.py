@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 from compact.messages import Json
-from compact.redaction.keys import doubtful, sensitive
+from compact.redaction.keys import judge_names
 from compact.redaction.patterns import compile_patterns
 from compact.redaction.prefilter import prefilter
 from compact.redaction.rules import built_in
@@ -14,7 +14,6 @@ from compact.redaction.scan import MARK, Finding, Scanner
 from compact.redaction.walk import Walk
 
 _PASSES = 8
-_doubtful = cache(doubtful)
 
 
 class Redactor:
@@ -24,12 +23,12 @@ class Redactor:
     group is redacted; without a group it is the whole match, or the value where the match reads name=value.
     """
 
-    __slots__ = ("_is_sensitive", "_scanner", "_walk", "_words")
+    __slots__ = ("_judge", "_scanner", "_walk", "_words")
 
     def __init__(self, patterns: Sequence[str] = (), *, keys: Sequence[str] = ()) -> None:
         rules, fields = built_in()
         self._scanner = Scanner(prefilter(rules), compile_patterns(patterns))
-        self._is_sensitive = sensitive(fields, keys)
+        self._judge = judge_names(fields, keys)
         self._words = bool(patterns)
         self._walk = self._walking(_mark)
 
@@ -65,7 +64,7 @@ class Redactor:
         return self._scanner.findings(text)
 
     def _walking(self, by: Callable[[str], str]) -> Walk:
-        return Walk(self._is_sensitive, partial(self._plain, by), by, _doubtful(), self._words)
+        return Walk(self._judge, partial(self._plain, by), by, self._words)
 
     def _plain(self, by: Callable[[str], str], text: str) -> str:
         findings = self._scanner.findings(text)

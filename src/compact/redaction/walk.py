@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from compact.messages import Json
+from compact.redaction.keys import SECRET
 from compact.redaction.scan import MARK
 
 DEPTH = 8
@@ -32,12 +33,11 @@ _SHORTEST_DOUBTFUL, _LONGEST_DOUBTFUL = 4, 512
 class Walk:
     """Redacts JSON values by the names of their fields, and every other string as text."""
 
-    is_sensitive: Callable[[object], bool]
+    judge: Callable[[object], int]
+    """How sure a name is that a secret follows: SECRET, DOUBTFUL or 0."""
     redact: Callable[[str], str]
     replace: Callable[[str], str] = lambda _: MARK
     """What stands in place of a string below a sensitive name."""
-    is_doubtful: Callable[[object], bool] = lambda _: False
-    """Tells names below which only what has the look of a secret is one."""
     words: bool = True
     """Whether single words are looked at too. Most strings of a message are words such as "tool_use"."""
 
@@ -79,14 +79,15 @@ class Walk:
         secrets = self._secret_fields(value) if not _TELLING.isdisjoint(value) else _NONE
         if below and _is_schema(value):
             below, secrets = False, _SAMPLES
-        is_sensitive, is_doubtful, string = self.is_sensitive, self.is_doubtful, self.string
+        judge, string = self.judge, self.string
         changes: dict[Json, Json] = {}
         names: dict[Json, str] = {}
         for key, item in value.items():
-            secret = below or is_sensitive(key) or key in secrets
+            sure = judge(key)
+            secret = below or sure == SECRET or key in secrets
             if type(item) is str and not secret:  # by far the most usual
                 new: Json = string(item, depth)
-                if new is item and _SHORTEST_DOUBTFUL <= len(item) <= _LONGEST_DOUBTFUL and is_doubtful(key) and self._is_secret(key, item):
+                if sure and new is item and self._is_secret(key, item):
                     new = self.replace(item)
             else:
                 new = self._value(item, depth, nesting, below=secret)
@@ -100,7 +101,7 @@ class Walk:
 
     def _is_secret(self, name: Json, value: str) -> bool:
         """Whether a string is a secret where it stands behind the name in a text."""
-        if MARK in value:
+        if not _SHORTEST_DOUBTFUL <= len(value) <= _LONGEST_DOUBTFUL or MARK in value:
             return False
         field = f'"{name}": {json.dumps(value, ensure_ascii=False)}'
         return self.redact(field) is not field
@@ -112,7 +113,7 @@ class Walk:
             copy.append(new)
             changed = changed or new is not item
             # A command as a list: ["mysql", "--password", "…"].
-            secret = below or (type(item) is str and _OPTION.fullmatch(item) is not None and self.is_sensitive(item))
+            secret = below or (type(item) is str and _OPTION.fullmatch(item) is not None and self.judge(item) == SECRET)
         if not changed:
             return value
         return copy if isinstance(value, list) else tuple(copy)
@@ -123,7 +124,7 @@ class Walk:
             return _MANIFEST
         if "value" in value or "Value" in value:
             names = (value.get(key) for key in ("name", "key", "Name", "Key"))
-            if any(isinstance(name, str) and self.is_sensitive(name) for name in names):
+            if any(isinstance(name, str) and self.judge(name) == SECRET for name in names):
                 return _VALUES
         return _NONE
 
