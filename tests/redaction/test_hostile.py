@@ -14,7 +14,7 @@ from compact.redaction.rules import Rule, built_in
 from tests.redaction.secrets import KINDS
 
 CHARS = 100_000
-LIMIT = 0.050
+LIMIT = 0.150
 RULES = built_in()[0]
 
 
@@ -24,9 +24,9 @@ def hostile(rule: Rule) -> Iterator[str]:
     for filler in ("", "a", '="', "='a", ": ", ' "', "A0-", ".eyJ", ":a", "> "):
         for lead in ("", " "):
             yield _repeat(f"{lead}{anchor}{filler}")
-    yield "abc " + anchor + "a" * CHARS
-    yield "abc " + anchor + '="' + "\\" * CHARS
-    yield "abc " + anchor + ":" + " " * CHARS
+    yield "abc abc abc " + anchor + "a" * CHARS
+    yield "abc abc abc " + anchor + '="' + "\\" * CHARS
+    yield "abc abc abc " + anchor + ":" + " " * CHARS
 
 
 def _repeat(seed: str) -> str:

@@ -50,10 +50,11 @@ def built_in_names() -> Mapping[str, Names]:
 
 
 @cache
-def all_names() -> frozenset[str]:
-    """Every spelling of every name, in lower case."""
+def labels() -> frozenset[str]:
+    """The names of passwords and of keys of interfaces in every spelling, in lower case: so forms label their fields."""
+    kinds = built_in_names()
     return frozenset(
-        spelling.lower() for names in built_in_names().values() for name in names for spelling in spellings(name)
+        spelling.lower() for kind in ("password", "key") for name in kinds[kind] for spelling in spellings(name)
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
-from compact.redaction.names import all_names
+from compact.redaction.names import labels
 from compact.redaction.words import is_identifier, is_ordinary, is_reference
 
 
@@ -25,7 +25,7 @@ class Place:
     quoted: bool
     link: str = ""
     """How name and value are linked: `said` by words or a space, `pair` by a comma or the like, `element` by a tag, `block`
-    by the sign of a block of YAML, else by a sign."""
+    by the sign of a block of YAML, `option` as an option of a command, else by a sign."""
 
     @property
     def value(self) -> str:
@@ -222,8 +222,9 @@ def _linked(place: Place, *, lenient: bool) -> int:
         return len(place.value)
     if place.link == "element":
         return _element(place)
-    is_option = place.link == "said" and place.text[place.start - 1] in " \"'" and _OPTION.search(place.text[max(0, place.anchor - 40) : place.anchor])
-    return max(_option(place), _told(place, lenient=lenient)) if is_option else _told(place, lenient=lenient)
+    if place.link == "option":
+        return _option(place)
+    return max(_option(place) if place.text[place.start - 1].isspace() or place.quoted else 0, _told(place, lenient=lenient))
 
 
 def _element(place: Place) -> int:
@@ -380,7 +381,7 @@ def _in_quotes(place: Place, *, lenient: bool) -> int:
 def _is_label(value: str) -> bool:
     """Whether the value only names a secret, as forms and their translations do: Password, Mot de passe."""
     words = value.strip("?!.: *").lower()
-    return words in all_names() or (" " in words and words.rpartition(" ")[2] in all_names() and words.replace(" ", "").isalpha())
+    return words in labels() or (" " in words and words.rpartition(" ")[2] in labels() and words.replace(" ", "").isalpha())
 
 
 def _closes(place: Place) -> bool:

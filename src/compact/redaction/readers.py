@@ -229,7 +229,7 @@ def _read_manifest(match: re.Match[str]) -> Iterator[Span]:
     text, start = match.string, match.start()
     low = max(0, start - _LONGEST_MANIFEST)
     low = max(low, text.rfind("\n---", low, start), text.rfind("kind:", low, start))
-    ends = (text.find(mark, match.end(), match.end() + _LONGEST_MANIFEST) for mark in ("\n---", "\nkind:"))
+    ends = (text.find(mark, match.end() - 1, match.end() + _LONGEST_MANIFEST) for mark in ("\n---", "\nkind:"))
     end = min((end for end in ends if end >= 0), default=match.end() + _LONGEST_MANIFEST)
     for data in _DATA.finditer(text, low, end):
         for entry in _ENTRY.finditer(text, *data.span("b")):

@@ -17,12 +17,12 @@ from compact.redaction.readers import READERS, Reader
 from compact.redaction.tries import trie
 
 _NEAR = 300
-_SECRET = frozenset({"v", "u", "w", "t", "x", "y"})
+_SECRET = frozenset({"v", "u", "w", "t", "x", "y", "z"})
 """The groups of a pattern that may hold the secret, which is the last of them; without one it is the whole match."""
 _QUOTED = ("v", "t", "x")
 _ALWAYS = ("password", "key", "secret", "phrase")
 """The classes of names below which every string of JSON is a secret."""
-_LINKS = ("said", "pair", "element", "block")
+_LINKS = ("said", "pair", "element", "block", "option")
 """The groups of a pattern that show how a name and its value are linked, other than by a sign."""
 _ALONE = "(?:(?<![A-Za-z])|(?<=[a-z])(?-i:(?=[A-Z])))"
 _FOLLOWED = {
