@@ -98,6 +98,7 @@ _NOT_IN_ONE = re.compile(r"[\s'\"`(){}\[\]<>\\]|\A[A-Za-z_.-]+=[^=]|<REDACTED")
 _MIX = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?:(?=.*[0-9])(?=.*[^\w\s])|(?=(?:.*?[^\w\s]){3})).{10,128}")
 _SEPARATED = re.compile(r"[,;&<>|\\]")
 _ATTRIBUTED = re.compile(r"[\"'=][^\"'<>]*\Z")  # name="password">, <key>password</key>
+_SETS = re.compile(r"(?i)(?:set|with)_?\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-")
 _SESSION = re.compile(r"(?i)sess|sid|auth|token|csrf|xsrf|jwt|remember")
 _TERM = re.compile(
@@ -241,7 +242,8 @@ def _told(place: Place, *, lenient: bool) -> int:
     value = place.value if place.quoted else place.value.rstrip(_PROSE)
     if len(value) < 6 or " " in value or _is_placeholder(value) or _is_code(place):
         return 0
-    called = place.link == "pair" and "(" in place.text[max(0, place.start - 4) : place.start]  # get_password("service1")
+    before, between = place.text[max(0, place.anchor - 5) : place.anchor], place.text[max(0, place.start - 4) : place.start]
+    called = place.link == "pair" and "(" in between and not _SETS.search(before)  # get_password("service1")
     is_one = is_made_up(value) if (lenient and not called) or (place.link == "said" and len(value) >= 8) else is_random(value)
     return (len(value) if place.quoted else _whole_said(place)) if is_one else 0
 
