@@ -156,9 +156,9 @@ def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
     compiled = re.compile(pattern, flags)
     return Rule(
         entry["kind"],
-        tuple(dict.fromkeys(map(lowered, anchors))),
+        tuple(dict.fromkeys(anchors if entry.get("numbers") else map(lowered, anchors))),
         compiled,
-        any_case=True,
+        any_case=not entry.get("numbers"),
         back=entry.get("back", 0),
         near=tuple(entry.get("near", ())),
         check=CHECKS[entry["check"]] if "check" in entry else None,
