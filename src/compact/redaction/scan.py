@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from compact.redaction.prefilter import Prefilter
-from compact.redaction.views import decoded, flatten
+from compact.redaction.views import decoded, flatten, unescaped
 
 MARK = "<REDACTED>"
 """What stands in place of a secret."""
@@ -17,6 +17,7 @@ PLACEHOLDER = re.compile(r"<SECRET-([1-9][0-9]{0,8})>")
 _MARKS = re.compile(f"{re.escape(MARK)}|{PLACEHOLDER.pattern}")
 _LONGEST_MARK = 20
 _SHORTEST_TOKEN = 20
+_ESCAPES = (("%", decoded), ("\\u", unescaped))
 _TWICE = 2  # percent escapes within percent escapes
 
 
@@ -59,10 +60,10 @@ class Scanner:
                     found.append(Finding(rule.kind, start, end))
                     if rule.is_name and rule.reader is None:
                         done = max(done, end)
-        if escapes and "%" in text:
-            plain = decoded(text)
-            inner = self._by_rules(plain.text, escapes - 1) if plain else ()
-            found += [Finding(each.kind, *plain.original(each.start, each.end)) for each in inner if plain]
+        for sign, decode in _ESCAPES if escapes else ():
+            if sign in text and (plain := decode(text)) is not None:
+                inner = self._by_rules(plain.text, escapes - 1)
+                found += [Finding(each.kind, *plain.original(each.start, each.end)) for each in inner]
         return found
 
     def _by_patterns(self, text: str) -> Iterator[Finding]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_LETTER = re.compile(r"\\{1,7}u(0[0-9a-fA-F]{3}|[4-9][0-9a-fA-F]{3})")
+_FIRST_LETTER = 0xC0
 _DELIMITER = re.compile(r"[\s\"'<>`]")
 _REACH = 1024  # how far before its first escape a piece of URL may begin
 
@@ -24,7 +26,7 @@ def flatten(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """The pieces of a text that hold percent escapes, decoded, one on a line."""
+    """A text, or the pieces of it that hold percent escapes, one on a line, decoded."""
 
     text: str
     _turns: tuple[tuple[int, int], ...]
@@ -66,3 +68,18 @@ def decoded(text: str) -> Decoded | None:
         escape = _ESCAPE.search(text, copied)
     pieces.append(text[copied:piece_end])
     return Decoded("".join(pieces), tuple(turns))
+
+
+def unescaped(text: str) -> Decoded | None:
+    """The text with letters beyond ASCII that are written as JSON writes them; None without any."""
+    pieces: list[str] = []
+    turns = [(0, 0)]
+    size = copied = 0
+    for escape in _LETTER.finditer(text):
+        letter = chr(int(escape[1], 16))
+        if ord(letter) >= _FIRST_LETTER and letter.isalpha():
+            pieces += [text[copied : escape.start()], letter]
+            size += escape.start() - copied + 1
+            copied = escape.end()
+            turns.append((size, copied - size))
+    return Decoded("".join([*pieces, text[copied:]]), tuple(turns)) if pieces else None
