@@ -25,7 +25,9 @@ NEIGHBOURS = (
 )
 WEAK = ("hunter2", "monkey", "mykey", "letmein", "Sommerregen", "abc", "0000")
 values = st.builds(
-    lambda seed: f"{some(random.Random(seed), string.ascii_letters, 3)}{some(random.Random(-seed), '0123456789aZ!^*+-', 8)}7",
+    lambda seed: (
+        f"{some(random.Random(seed), string.ascii_letters, 3)}{some(random.Random(-seed), '0123456789aZ!^*+-', 8)}7"
+    ),
     st.integers(1, 10_000),
 )
 INSIDE: Mapping[str, Callable[[str], str]] = {
@@ -47,7 +49,9 @@ def test_what_the_patterns_of_the_specification_match_is_found_between_any_lines
     assert value not in REDACTOR.text(f"{before}\n{setting.format(value)}\n{behind}")
 
 
-@given(st.sampled_from(NEIGHBOURS), st.sampled_from(SETTINGS), values | st.sampled_from(WEAK), st.sampled_from(NEIGHBOURS))
+@given(
+    st.sampled_from(NEIGHBOURS), st.sampled_from(SETTINGS), values | st.sampled_from(WEAK), st.sampled_from(NEIGHBOURS)
+)
 def test_another_name_beside_a_value_takes_nothing_from_it(before: str, setting: str, value: str, behind: str) -> None:
     text = setting.format(value)
     assert MARK in REDACTOR.text(f"{text} {behind}")
@@ -118,11 +122,30 @@ def test_no_line_of_a_private_key_is_left(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("the password is {}", "My password is: {}", "DB_PASS={}", "smtp_pass: {}", "ansible_become_pass: {}", 'psk="{}"'),
-        *("Kennwort: {}", "mot de passe : {}", "contraseña: {}", "пароль: {}", "密码:{}", "密码是{}", "the api key is {}"),
+        *(
+            "the password is {}",
+            "My password is: {}",
+            "DB_PASS={}",
+            "smtp_pass: {}",
+            "ansible_become_pass: {}",
+            'psk="{}"',
+        ),
+        *(
+            "Kennwort: {}",
+            "mot de passe : {}",
+            "contraseña: {}",
+            "пароль: {}",
+            "密码:{}",
+            "密码是{}",
+            "the api key is {}",
+        ),
         *("ldapsearch -D cn=admin -w {}", "use {} as the password", "das Passwort für die Datenbank lautet {}"),
         *('{{"contrase\\u00f1a": "{}"}} x', "| user | password |\n|---|---|\n| bob | {} |", "user,password\nbob,{}\n"),
-        *("INSERT INTO u (name, password) VALUES ('bob', '{}');", "- name: DB_PASSWORD\n  value: {}", "<x name='token'>{}</x>"),
+        *(
+            "INSERT INTO u (name, password) VALUES ('bob', '{}');",
+            "- name: DB_PASSWORD\n  value: {}",
+            "<x name='token'>{}</x>",
+        ),
     ],
 )
 def test_a_value_is_found_behind_words_of_eight_languages_and_in_tables(text: str) -> None:

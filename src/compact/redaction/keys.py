@@ -18,7 +18,7 @@ _DOUBTFUL = ("short", "pin", "session", "vague")
 
 
 def judge_names(fields: Fields, own: Iterable[str] = ()) -> Callable[[object], int]:
-    """A test of names: SECRET for the built-in ones and the user's own, DOUBTFUL where the value has to look like one."""
+    """A test of names: SECRET for the built-in and the user's own, DOUBTFUL where the value has to look like one."""
     endings = fields.endings | {parts_of(name) for name in own}
     kinds = built_in_names()
     doubtful = {parts_of(spelling) for kind in _DOUBTFUL for name in kinds[kind] for spelling in spellings(name)}

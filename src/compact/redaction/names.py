@@ -51,7 +51,7 @@ def built_in_names() -> Mapping[str, Names]:
 
 @cache
 def labels() -> frozenset[str]:
-    """The names of passwords and of keys of interfaces in every spelling, in lower case: so forms label their fields."""
+    """The names of passwords and keys of interfaces in every spelling, in lower case: so forms label fields."""
     kinds = built_in_names()
     return frozenset(
         spelling.lower() for kind in ("password", "key") for name in kinds[kind] for spelling in spellings(name)

@@ -1,5 +1,7 @@
 """Whether what stands behind a telling word is a secret, or code, a type, a placeholder, or prose."""
 
+# ruff: noqa: RUF001  # quotes and signs of eight languages
+
 from __future__ import annotations
 
 import base64
@@ -24,8 +26,8 @@ class Place:
     end: int
     quoted: bool
     link: str = ""
-    """How name and value are linked: `said` by words or a space, `pair` by a comma or the like, `element` by a tag, `block`
-    by the sign of a block of YAML, `option` as an option of a command, else by a sign."""
+    """How name and value are linked: `said` by words or a space, `pair` by a comma or the like, `element` by a tag,
+    `block` by the sign of a block of YAML, `option` as an option of a command, else by a sign."""
 
     @property
     def value(self) -> str:
@@ -80,7 +82,9 @@ _CALLED = re.compile(r"[\w\]>]\((?:[^()]|\([^()]*\))*\Z")  # connect(user=user, 
 _OPENED = re.compile(r"\{[^{}]*\Z")  # { user, password:
 _OWN_LINE = re.compile(r"[^A-Za-z(]*\w*")
 _NEXT = (",", ";", ")", "),", ");", "})", "});")  # what ends an argument or a field that has a line of its own
-_DESCRIBED = re.compile(r"(?:[ ][A-Z]\w*){0,2}[ ](?i:password|passphrase|key|token)s?\b(?!\W{0,3}[:=])")  # api_key: Mistral API key
+_DESCRIBED = re.compile(
+    r"(?:[ ][A-Z]\w*){0,2}[ ](?i:password|passphrase|key|token)s?\b(?!\W{0,3}[:=])"
+)  # api_key: Mistral API key
 _TYPED = re.compile(r"[ \t]+(?:=|\|[ ](?:None|null|undefined|str|string|bytes)\b)")  # password: Name = …
 _DECLARED = re.compile(
     r"\b(?:(?:self|this|cls)\.|(?:const|let|var|val|final|static|string|auto|mut)[ ])\w*\Z", re.IGNORECASE
@@ -108,7 +112,9 @@ _TERM = re.compile(
       |[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T_ ][0-9:.+-]+Z?)?|\w+@[\w.-]+\.[a-z]{2,6}|\S+://\S*""",
     re.VERBOSE | re.IGNORECASE,
 )
-_WORD_AND_DIGITS = re.compile(r"[^\W\d_]{2,20}[-_.@#!$%&*+]?[0-9]{1,6}(?:[A-Za-z]{0,2}[0-9]{0,4})[!?.#*$%&@+-]{0,3}")  # hunter2
+_WORD_AND_DIGITS = re.compile(
+    r"[^\W\d_]{2,20}[-_.@#!$%&*+]?[0-9]{1,6}(?:[A-Za-z]{0,2}[0-9]{0,4})[!?.#*$%&@+-]{0,3}"
+)  # hunter2
 _SIGNS_WITHIN = re.compile(r"[^\W_]+[!#$%^&*+~@][\w!#$%^&*+~@?.-]*[^\W_][!?$%*#+]?")  # Tr!cky#Pass
 _WORDY = re.compile(r"[A-Za-z]+(?:[-_ .:/][A-Za-z]+)*")
 
@@ -195,7 +201,11 @@ def _named(place: Place) -> int:
 
 def _is_next_name(place: Place) -> bool:
     """Whether the value is empty, and what follows is another name: password: token: x."""
-    return place.value.endswith(":") and place.value[:-1].replace("-", "").replace("_", "").isalpha() and place.text[place.end : place.end + 1] in (" ", "\n")
+    return (
+        place.value.endswith(":")
+        and place.value[:-1].replace("-", "").replace("_", "").isalpha()
+        and place.text[place.end : place.end + 1] in (" ", "\n")
+    )
 
 
 def _secret(place: Place) -> int:
@@ -206,7 +216,12 @@ def _secret(place: Place) -> int:
     if size := _mixed(place):
         return size
     value = place.value.rstrip(_CLOSERS)
-    if len(value) < 6 or _is_placeholder(value) or _is_code(place) or (_SEPARATED.search(value) and not _is_mixed(value)):
+    if (
+        len(value) < 6
+        or _is_placeholder(value)
+        or _is_code(place)
+        or (_SEPARATED.search(value) and not _is_mixed(value))
+    ):
         return 0
     plain = place.text[place.start - 1] in "=:" and place.text[place.end : place.end + 1] in _ENDS
     if _NUMBERED.fullmatch(value) and not _dense(value):
@@ -225,7 +240,9 @@ def _linked(place: Place, *, lenient: bool) -> int:
         return _element(place)
     if place.link == "option":
         return _option(place)
-    return max(_option(place) if place.text[place.start - 1].isspace() or place.quoted else 0, _told(place, lenient=lenient))
+    return max(
+        _option(place) if place.text[place.start - 1].isspace() or place.quoted else 0, _told(place, lenient=lenient)
+    )
 
 
 def _element(place: Place) -> int:
@@ -242,9 +259,16 @@ def _told(place: Place, *, lenient: bool) -> int:
     value = place.value if place.quoted else place.value.rstrip(_PROSE)
     if len(value) < 6 or " " in value or _is_placeholder(value) or _is_code(place):
         return 0
-    before, between = place.text[max(0, place.anchor - 5) : place.anchor], place.text[max(0, place.start - 4) : place.start]
+    before, between = (
+        place.text[max(0, place.anchor - 5) : place.anchor],
+        place.text[max(0, place.start - 4) : place.start],
+    )
     called = place.link == "pair" and "(" in between and not _SETS.search(before)  # get_password("service1")
-    is_one = is_made_up(value) if (lenient and not called) or (place.link == "said" and len(value) >= 8) else is_random(value)
+    is_one = (
+        is_made_up(value)
+        if (lenient and not called) or (place.link == "said" and len(value) >= 8)
+        else is_random(value)
+    )
     return (len(value) if place.quoted else _whole_said(place)) if is_one else 0
 
 
@@ -304,7 +328,10 @@ def _basic(place: Place) -> int:
 def _cookie(place: Place) -> int:
     """A cookie, if any of its values looks like one that names a session."""
     values = (part.partition("=") for part in place.value.split(";"))
-    telling = any(_SESSION.search(name) and len(value) >= 4 or len(value) >= 8 and is_made_up(value) for name, _, value in values)
+    telling = any(
+        (_SESSION.search(name) and len(value) >= 4) or (len(value) >= 8 and is_made_up(value))
+        for name, _, value in values
+    )
     return _unless("${<%", place) if telling else 0
 
 
@@ -343,7 +370,9 @@ def is_random(value: str) -> bool:
         return _dense(value)
     runs = _RUNS.findall(value)
     size = sum(map(len, runs))
-    return (len(runs) >= _CHANGES * size and len(runs) > 2) or (size >= 16 and len(runs) >= 4 and size == len(value) and not _MIXED.match(value))
+    return (len(runs) >= _CHANGES * size and len(runs) > 2) or (
+        size >= 16 and len(runs) >= 4 and size == len(value) and not _MIXED.match(value)
+    )
 
 
 def _is_code(place: Place) -> bool:
@@ -383,7 +412,9 @@ def _in_quotes(place: Place, *, lenient: bool) -> int:
 def _is_label(value: str) -> bool:
     """Whether the value only names a secret, as forms and their translations do: Password, Mot de passe."""
     words = value.strip("?!.: *").lower()
-    return words in labels() or (" " in words and words.rpartition(" ")[2] in labels() and words.replace(" ", "").isalpha())
+    return words in labels() or (
+        " " in words and words.rpartition(" ")[2] in labels() and words.replace(" ", "").isalpha()
+    )
 
 
 def _closes(place: Place) -> bool:

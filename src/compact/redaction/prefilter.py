@@ -49,8 +49,10 @@ def with_automaton(rules: Iterable[Rule]) -> Prefilter:
 
 
 def with_expressions(rules: Iterable[Rule]) -> Prefilter:
-    """Searches with regular expressions of the standard library: one for a short text, and for a long one, in which that
-    is faster, one for each letter that anchors begin with."""
+    """Searches with regular expressions of the standard library, each a trie of anchors.
+
+    In a long text it is faster to search for each letter that anchors begin with apart.
+    """
     rules = tuple(rules)
     tables = [
         _by_anchor((anchor, rule) for rule in rules if rule.any_case is any_case for anchor in rule.anchors)
@@ -60,7 +62,9 @@ def with_expressions(rules: Iterable[Rule]) -> Prefilter:
 
     def candidates(text: str) -> Candidates:
         hits: Candidates = []
-        for where, table, searches in zip((lowered(text), text), tables, apart if len(text) > _LONG else together, strict=True):
+        for where, table, searches in zip(
+            (lowered(text), text), tables, apart if len(text) > _LONG else together, strict=True
+        ):
             for start, search in searches:
                 found = search(where) if start in where else None
                 while found:

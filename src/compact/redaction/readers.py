@@ -1,5 +1,7 @@
 """Secrets of several lines: private keys, and columns of tables."""
 
+# ruff: noqa: RUF001  # quotes and signs of eight languages
+
 from __future__ import annotations
 
 import base64
@@ -19,7 +21,10 @@ _LONGEST_KEY = 20_000
 _RUN = re.compile(r"(?:[A-Za-z0-9+/=]|\\{1,7}(?:/|u00[0-9A-Fa-f]{2})){16,}")
 _WIDE = 32  # so long a run of base64 is a line of a key wherever in a line of text it stands
 _LAST = re.compile(r"\W{0,40}((?:[0-9]{1,6}\W{1,4})?[A-Za-z0-9+/=]{1,76})\W*\Z")
-_PIECE = re.compile(r"((?=[+/=]*[A-Za-z0-9])(?:[A-Za-z0-9+/=]*(?:[a-z][A-Z0-9+/]|[A-Z0-9][a-z])[A-Za-z0-9+/=]*|[A-Za-z0-9+/=]{1,3}))[\\\s,\"'+]*\Z")
+_PIECE = re.compile(
+    r"((?=[+/=]*[A-Za-z0-9])(?:[A-Za-z0-9+/=]*(?:[a-z][A-Z0-9+/]|[A-Z0-9][a-z])[A-Za-z0-9+/=]*|[A-Za-z0-9+/=]{1,3}))"
+    r"[\\\s,\"'+]*\Z"
+)
 _LETTER = re.compile(r"[A-Za-z0-9]")
 _BETWEEN = re.compile(r"\W*\d*\W*\Z")
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
@@ -41,7 +46,30 @@ _HEX = 32
 _NEAR_PHRASE = 500
 _WORDS = re.compile(r"\b(?:(?:[0-9]{1,2}[.):]\s?)?[a-z]{3,8}[\s,\\\"']{1,4}){11,23}(?:[0-9]{1,2}[.):]\s?)?[a-z]{3,8}\b")
 _FUNCTION_WORDS = frozenset(
-    "the and for from with are was were not has had which your been its our into these those should would could".split()
+    [
+        "the",
+        "and",
+        "for",
+        "from",
+        "with",
+        "are",
+        "was",
+        "were",
+        "not",
+        "has",
+        "had",
+        "which",
+        "your",
+        "been",
+        "its",
+        "our",
+        "into",
+        "these",
+        "those",
+        "should",
+        "would",
+        "could",
+    ]
 )
 _NUMBER = re.compile(r"[0-9]{4,12}")
 _LONG = 8
@@ -166,9 +194,9 @@ def _rows(text: str, at: int, separator: str, cells: int) -> Iterator[list[re.Ma
     for _, line in zip(range(_LONGEST_TABLE), _LINE.finditer(text, at), strict=False):
         if _RULE.match(line[0]) and line[0].strip():
             continue
-        found = [one for one in cell.finditer(text, line.start(), line.end())][:cells]
+        found = list(cell.finditer(text, line.start(), line.end()))[:cells]
         end = found[-1].end() if found else line.start()
-        if len(found) < cells or text[end:line.end()].strip():
+        if len(found) < cells or text[end : line.end()].strip():
             return
         yield found
 
@@ -195,7 +223,9 @@ def _read_phrase(match: re.Match[str]) -> Iterator[Span]:
     """Twelve words and more on either side of the name of a phrase."""
     text = match.string
     low = max(0, match.start() - _NEAR_PHRASE)
-    found = [words for words in _WORDS.finditer(text, match.end(), match.end() + _NEAR_PHRASE) if _is_phrase(words[0])][:1]
+    found = [words for words in _WORDS.finditer(text, match.end(), match.end() + _NEAR_PHRASE) if _is_phrase(words[0])][
+        :1
+    ]
     for words in found or [words for words in _WORDS.finditer(text, low, match.start()) if _is_phrase(words[0])][-1:]:
         yield words.span()
 
@@ -214,7 +244,9 @@ def _read_before(match: re.Match[str]) -> Iterator[Span]:
             continue
         start, end = value.span("q" if value["q"] is not None else "b")
         one = text[start:end].rstrip(".,;:!?")
-        if is_made_up(one) and (value["q"] is not None or len(one) >= _LONG) or (value["q"] is not None and _NUMBER.fullmatch(one)):
+        if (is_made_up(one) and (value["q"] is not None or len(one) >= _LONG)) or (
+            value["q"] is not None and _NUMBER.fullmatch(one)
+        ):
             yield start, start + len(one)
             return
 

@@ -1,5 +1,7 @@
 """What secrets look like: the built-in rules, read from the data file beside this module."""
 
+# ruff: noqa: RUF001  # quotes and signs of eight languages
+
 from __future__ import annotations
 
 import base64
@@ -27,7 +29,28 @@ _LINKS = ("said", "pair", "element", "block", "option")
 _ALONE = "(?:(?<![A-Za-z])|(?<=[a-z])(?-i:(?=[A-Z])))"
 _FOLLOWED = {
     "a sign": (
-        *("=", ":", '"', "'", "\\", " =", " :", "*", "：", "是", "为", ">", "|", " |", ",", ";", "\t", "&quot;", "»", "”"),
+        *(
+            "=",
+            ":",
+            '"',
+            "'",
+            "\\",
+            " =",
+            " :",
+            "*",
+            "：",
+            "是",
+            "为",
+            ">",
+            "|",
+            " |",
+            ",",
+            ";",
+            "\t",
+            "&quot;",
+            "»",
+            "”",
+        ),
         *(" is ", " ist ", " lautet ", " est ", " es ", " è ", " é ", " - ", " — ", " to ", " auf ", " in "),
     ),
     "a cell": (",", "|", " |", ";", "\t"),
@@ -109,7 +132,9 @@ def _fields(data: Mapping[str, Any]) -> Fields:
         )
     )
     glued = {name for name in names if not name.isascii()}
-    return Fields(frozenset(data["endings"]) | names, frozenset(heads), (*data["glued"], *glued), frozenset(data["harmless"]))
+    return Fields(
+        frozenset(data["endings"]) | names, frozenset(heads), (*data["glued"], *glued), frozenset(data["harmless"])
+    )
 
 
 def _resolved(fragments: Mapping[str, str]) -> dict[str, str]:
@@ -151,7 +176,11 @@ def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
     if "before" in entry:
         closed = {_start(spelling) for names in kinds for name in names.closed for spelling in spellings(name)}
         signs = _FOLLOWED[entry["before"]]
-        anchors = [name + sign for name in anchors for sign in (signs if name.isascii() and (len(name) < _TELLING or name in closed) else ("",))]
+        anchors = [
+            name + sign
+            for name in anchors
+            for sign in (signs if name.isascii() and (len(name) < _TELLING or name in closed) else ("",))
+        ]
     flags = re.ASCII | re.VERBOSE | (0 if entry.get("exact") else re.IGNORECASE)
     compiled = re.compile(pattern, flags)
     return Rule(

@@ -12,11 +12,13 @@ Interface:
 * ``stays(seed)``: about 1,000 different lines which must come through unchanged.
 
 All values are random draws from ``random.Random(seed)``; none is real. Prefixes of tokens are written in pieces so that
-scanners of repositories do not take this file for a leak. ``python half1.py`` prints counts.
+scanners of repositories do not take this file for a leak.
 
 Surroundings ``csv_header_row`` and ``markdown_header_row`` are the hard ones: the name of the secret stands in the
 header row, its value in a row below.
 """
+
+# ruff: noqa: RUF001  # quotes and signs of eight languages
 
 from __future__ import annotations
 
@@ -25,13 +27,20 @@ import html
 import json
 import re
 import string
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 from urllib.parse import quote
 
-from tests.redaction.scored.half1_data import FIXED_STAYS, LANGUAGES, NOUNS, PASSWORD_WORDS, SAYINGS, SEED_WORDS, made_stays
+from tests.redaction.scored.half1_data import (
+    FIXED_STAYS,
+    LANGUAGES,
+    NOUNS,
+    PASSWORD_WORDS,
+    SAYINGS,
+    SEED_WORDS,
+    made_stays,
+)
 
 ALNUM = string.ascii_letters + string.digits
 LOWER_ALNUM = string.ascii_lowercase + string.digits
@@ -242,9 +251,15 @@ def opaque(r: Random) -> str:
 def jwt(r: Random) -> str:
     """JSON web token with a random signature."""
     head = json.dumps({"alg": r.choice(("HS256", "RS256")), "typ": "JWT"}, separators=(",", ":"))
-    body = json.dumps({"sub": str(r.randint(1000, 10**9)), "name": "Test User",
-                       "iat": r.randint(16 * 10**8, 18 * 10**8),
-                       "scope": r.choice(("admin", "read write", "openid"))}, separators=(",", ":"))
+    body = json.dumps(
+        {
+            "sub": str(r.randint(1000, 10**9)),
+            "name": "Test User",
+            "iat": r.randint(16 * 10**8, 18 * 10**8),
+            "scope": r.choice(("admin", "read write", "openid")),
+        },
+        separators=(",", ":"),
+    )
     return f"{b64url(head.encode())}.{b64url(body.encode())}.{b64url(r.randbytes(r.choice((32, 64, 256))))}"
 
 
@@ -257,13 +272,30 @@ def as_line(r: Random, name: str, label: str, value: str) -> str:
     """Name and value on a line in one of the usual ways."""
     v = one(value)
     quoted = f'"{v}"' if '"' not in v else f"'{v}'"
-    return r.choice((f"{upper(name)}={sh(v)}", f"{snake(name)}: {v if is_plain(v) else quoted}",
-                     f"{snake(name)} = {quoted}", f"{label}: {v}", f"{snake(name)}={v}", f'"{camel(name)}": "{js(v)}"',
-                     f"{kebab(name)}: {v}", f"export {upper(name)}={sh(v)}"))
+    return r.choice(
+        (
+            f"{upper(name)}={sh(v)}",
+            f"{snake(name)}: {v if is_plain(v) else quoted}",
+            f"{snake(name)} = {quoted}",
+            f"{label}: {v}",
+            f"{snake(name)}={v}",
+            f'"{camel(name)}": "{js(v)}"',
+            f"{kebab(name)}: {v}",
+            f"export {upper(name)}={sh(v)}",
+        )
+    )
 
 
-def named(r: Random, lang: str, category: str, names: tuple[str, ...], value: str, secrets: tuple[str, ...] = (),
-          how: str = "named", local: float = 0.6) -> Leak:
+def named(
+    r: Random,
+    lang: str,
+    category: str,
+    names: tuple[str, ...],
+    value: str,
+    secrets: tuple[str, ...] = (),
+    how: str = "named",
+    local: float = 0.6,
+) -> Leak:
     """Leak of a value behind a name, which outside English is in the language with the probability ``local``."""
     art, label = noun(r, lang, category)
     name = r.choice(names)
@@ -276,20 +308,23 @@ def named(r: Random, lang: str, category: str, names: tuple[str, ...], value: st
     return Leak(how, name, value, line, secrets or (value,), art, label)
 
 
-def token(r: Random, lang: str, category: str, names: tuple[str, ...], value: str,
-          secrets: tuple[str, ...] = ()) -> Leak:
+def token(
+    r: Random, lang: str, category: str, names: tuple[str, ...], value: str, secrets: tuple[str, ...] = ()
+) -> Leak:
     """Leak of a value with a recognisable form, half the time without a name on its line."""
     leak = named(r, lang, category, names, value, secrets, "token", 0.25)
     line = leak.value if r.random() < 0.5 else leak.line
     return Leak("token", leak.name, leak.value, line, leak.secrets, leak.art, leak.label)
 
 
-def text_leak(r: Random, lang: str, category: str, value: str, secrets: tuple[str, ...], how: str = "text",
-              name: str = "") -> Leak:
+def text_leak(
+    r: Random, lang: str, category: str, value: str, secrets: tuple[str, ...], how: str = "text", name: str = ""
+) -> Leak:
     """Leak of a text that holds the secret together with all that marks it as one."""
     art, label = noun(r, lang, category)
-    name = name or r.choice(("command", "run", "script") if how == "command" else ("note", "message", "content",
-                                                                                   "text"))
+    name = name or r.choice(
+        ("command", "run", "script") if how == "command" else ("note", "message", "content", "text")
+    )
     return Leak(how, name, value, f"{name}: {value}" if how == "header" else value, secrets, art, label)
 
 
@@ -298,9 +333,26 @@ def text_leak(r: Random, lang: str, category: str, value: str, secrets: tuple[st
 
 def kind_named_password(r: Random, lang: str) -> Leak:
     """Password behind an English name."""
-    names = ("DB_PASSWORD", "POSTGRES_PASSWORD", "MYSQL_ROOT_PASSWORD", "ADMIN_PASS", "smtp_password", "password",
-             "passwd", "redis.password", "spring.datasource.password", "SUDO_PASS", "userPassword", "ftp_pwd",
-             "LDAP_BIND_PW", "KEYSTORE_PASSWORD", "sa_password", "ansible_become_pass", "ES_PASSWORD", "dbPassword")
+    names = (
+        "DB_PASSWORD",
+        "POSTGRES_PASSWORD",
+        "MYSQL_ROOT_PASSWORD",
+        "ADMIN_PASS",
+        "smtp_password",
+        "password",
+        "passwd",
+        "redis.password",
+        "spring.datasource.password",
+        "SUDO_PASS",
+        "userPassword",
+        "ftp_pwd",
+        "LDAP_BIND_PW",
+        "KEYSTORE_PASSWORD",
+        "sa_password",
+        "ansible_become_pass",
+        "ES_PASSWORD",
+        "dbPassword",
+    )
     return named(r, lang, "password", names, password(r, lang), local=0.0)
 
 
@@ -308,44 +360,83 @@ def kind_local_password(r: Random, lang: str) -> Leak:
     """Password, passphrase or PIN behind a name in the language."""
     category = r.choice(("password", "password", "password", "passphrase", "pin"))
     value = draw(r, string.digits, r.choice((6, 8))) if category == "pin" else password(r, lang)
-    names = {"password": ("user_password", "login password", "pw", "pwd"),
-             "passphrase": ("passphrase", "key_passphrase"),
-             "pin": ("pin", "pin_code", "CARD_PIN")}[category]
+    names = {
+        "password": ("user_password", "login password", "pw", "pwd"),
+        "passphrase": ("passphrase", "key_passphrase"),
+        "pin": ("pin", "pin_code", "CARD_PIN"),
+    }[category]
     return named(r, lang, category, names, value, local=1.0)
 
 
 def kind_named_secret(r: Random, lang: str) -> Leak:
     """Key, token or secret without recognisable form behind a name."""
     category = r.choice(("api_key", "token", "secret"))
-    names = {"api_key": ("API_KEY", "apiKey", "weather_api_key", "x-api-key", "MAPS_APIKEY", "ALGOLIA_ADMIN_KEY"),
-             "token": ("ACCESS_TOKEN", "auth_token", "refreshToken", "DEPLOY_TOKEN", "VAULT_TOKEN", "token"),
-             "secret": ("CLIENT_SECRET", "SECRET_KEY", "JWT_SECRET", "clientSecret", "SESSION_SECRET", "app.secret",
-                        "WEBHOOK_SECRET", "ENCRYPTION_KEY")}[category]
+    names = {
+        "api_key": ("API_KEY", "apiKey", "weather_api_key", "x-api-key", "MAPS_APIKEY", "ALGOLIA_ADMIN_KEY"),
+        "token": ("ACCESS_TOKEN", "auth_token", "refreshToken", "DEPLOY_TOKEN", "VAULT_TOKEN", "token"),
+        "secret": (
+            "CLIENT_SECRET",
+            "SECRET_KEY",
+            "JWT_SECRET",
+            "clientSecret",
+            "SESSION_SECRET",
+            "app.secret",
+            "WEBHOOK_SECRET",
+            "ENCRYPTION_KEY",
+        ),
+    }[category]
     return named(r, lang, category, names, opaque(r))
 
 
 def kind_flag(r: Random, lang: str) -> Leak:
     """Secret behind a long flag of a command."""
     if r.random() < 0.6:
-        value, flag = password(r, lang), r.choice(("--password", "--db-password", "--passwd", "--admin-password",
-                                                   "--pass"))
+        value, flag = (
+            password(r, lang),
+            r.choice(("--password", "--db-password", "--passwd", "--admin-password", "--pass")),
+        )
     else:
         value, flag = opaque(r), r.choice(("--token", "--api-key", "--secret-key", "--client-secret", "--auth-token"))
-    tool = r.choice(("./deploy.sh --env prod", "docker login -u ci registry.example.com", "helm upgrade app ./chart",
-                     "python manage.py sync --user admin", "java -jar app.jar --server.port=8080",
-                     "mytool push --user bot",
-                     "mongodump --host db1 --username root", "az login --service-principal -u 1c2d"))
+    tool = r.choice(
+        (
+            "./deploy.sh --env prod",
+            "docker login -u ci registry.example.com",
+            "helm upgrade app ./chart",
+            "python manage.py sync --user admin",
+            "java -jar app.jar --server.port=8080",
+            "mytool push --user bot",
+            "mongodump --host db1 --username root",
+            "az login --service-principal -u 1c2d",
+        )
+    )
     join = r.choice((" ", "="))
-    return text_leak(r, lang, "password", f"{tool} {flag}{join}{sh(value)}{r.choice(('', ' --verbose', ' --dry-run'))}",
-                     (value,), "command")
+    return text_leak(
+        r,
+        lang,
+        "password",
+        f"{tool} {flag}{join}{sh(value)}{r.choice(('', ' --verbose', ' --dry-run'))}",
+        (value,),
+        "command",
+    )
 
 
 def kind_header_key(r: Random, lang: str) -> Leak:
     """Key in an HTTP header of its own."""
     value = opaque(r)
-    name = r.choice(("X-Api-Key", "X-Auth-Token", "Private-Token", "X-Vault-Token", "api-key",
-                     "Ocp-Apim-Subscription-Key",
-                     "X-Access-Token", "apikey", "X-Shopify-Access-Token", "DD-API-KEY"))
+    name = r.choice(
+        (
+            "X-Api-Key",
+            "X-Auth-Token",
+            "Private-Token",
+            "X-Vault-Token",
+            "api-key",
+            "Ocp-Apim-Subscription-Key",
+            "X-Access-Token",
+            "apikey",
+            "X-Shopify-Access-Token",
+            "DD-API-KEY",
+        )
+    )
     return text_leak(r, lang, "api_key", value, (value,), "header", name)
 
 
@@ -353,8 +444,16 @@ def kind_url_userinfo(r: Random, lang: str) -> Leak:
     """Password in the user info of a URL."""
     value = pct(password(r, lang))
     user = r.choice(("admin", "deploy", "ci-bot", "oauth2", "jenkins", "alice%40example.com"))
-    rest = r.choice(("git.example.com/team/app.git", "nexus.example.com:8443/repository/npm/", "10.0.3.7/share/a.zip",
-                     "example.org/api?page=2", "proxy.corp.example:3128", "user.example.net"))
+    rest = r.choice(
+        (
+            "git.example.com/team/app.git",
+            "nexus.example.com:8443/repository/npm/",
+            "10.0.3.7/share/a.zip",
+            "example.org/api?page=2",
+            "proxy.corp.example:3128",
+            "user.example.net",
+        )
+    )
     scheme = r.choice(("https", "http", "ftp", "sftp", "socks5", "git+https", "rtsp"))
     names = ("REPO_URL", "remote", "HTTPS_PROXY", "endpoint", "url", "index_url")
     leak = token(r, "en", "password", names, f"{scheme}://{user}:{value}@{rest}", (value,))
@@ -385,8 +484,14 @@ def kind_connection_string(r: Random, lang: str) -> Leak:
     else:
         raw = re.sub(r"[^\w-]", "x", raw)
         value, secret = f"host={host} port=5432 dbname=shop user=app password={raw} sslmode=disable", raw
-    names = ("DATABASE_URL", "ConnectionString", "MONGO_URI", "SQLALCHEMY_DATABASE_URI", "DefaultConnection",
-             "BROKER_URL")
+    names = (
+        "DATABASE_URL",
+        "ConnectionString",
+        "MONGO_URI",
+        "SQLALCHEMY_DATABASE_URI",
+        "DefaultConnection",
+        "BROKER_URL",
+    )
     leak = token(r, "en", "password", names, value, (secret,))
     art, label = noun(r, lang, "password")
     return Leak("token", leak.name, leak.value, leak.line, leak.secrets, art, label)
@@ -409,8 +514,9 @@ def kind_cloud_access_key(r: Random, lang: str) -> Leak:
     if form == 0:
         return token(r, lang, "api_key", ("AWS_ACCESS_KEY_ID", "accessKeyId", "s3_key"), key_id)
     if form == 1:
-        return named(r, lang, "secret", ("AWS_SECRET_ACCESS_KEY", "aws_secret_access_key", "secretAccessKey"), secret,
-                     local=0.2)
+        return named(
+            r, lang, "secret", ("AWS_SECRET_ACCESS_KEY", "aws_secret_access_key", "secretAccessKey"), secret, local=0.2
+        )
     if form == 2:
         text = f"aws_access_key_id = {key_id}\naws_secret_access_key = {secret}"
     else:
@@ -432,8 +538,14 @@ def kind_github(r: Random, lang: str) -> Leak:
 
 def kind_gitlab(r: Random, lang: str) -> Leak:
     """GitLab-like tokens."""
-    value = r.choice(("gl" + "pat-" + draw(r, URLSAFE, 19) + r.choice(ALNUM), "gl" + "dt-" + draw(r, ALNUM, 20),
-                      "gl" + "rt-" + draw(r, ALNUM, 20), "gl" + "ptt-" + draw(r, HEX, 40)))
+    value = r.choice(
+        (
+            "gl" + "pat-" + draw(r, URLSAFE, 19) + r.choice(ALNUM),
+            "gl" + "dt-" + draw(r, ALNUM, 20),
+            "gl" + "rt-" + draw(r, ALNUM, 20),
+            "gl" + "ptt-" + draw(r, HEX, 40),
+        )
+    )
     return token(r, lang, "token", ("GITLAB_TOKEN", "CI_DEPLOY_TOKEN", "gitlabToken", "PRIVATE_TOKEN"), value)
 
 
@@ -460,8 +572,14 @@ def kind_discord(r: Random, lang: str) -> Leak:
     if r.random() < 0.6:
         tail = draw(r, URLSAFE, 67) + r.choice(ALNUM)
         host = r.choice(("discord", "discordapp")) + ".com"
-        return token(r, lang, "secret", ("DISCORD_WEBHOOK", "webhookUrl"),
-                     f"https://{host}/api/" + f"webhooks/{number}/{tail}", (tail,))
+        return token(
+            r,
+            lang,
+            "secret",
+            ("DISCORD_WEBHOOK", "webhookUrl"),
+            f"https://{host}/api/" + f"webhooks/{number}/{tail}",
+            (tail,),
+        )
     value = ".".join((b64url(number.encode()), draw(r, URLSAFE, 6), draw(r, URLSAFE, 37) + r.choice(ALNUM)))
     return token(r, lang, "token", ("DISCORD_TOKEN", "DISCORD_BOT_TOKEN", "botToken"), value)
 
@@ -471,20 +589,27 @@ def kind_stripe(r: Random, lang: str) -> Leak:
     value = r.choice(("sk" + "_live_", "rk" + "_live_", "sk" + "_test_")) + draw(r, ALNUM, r.choice((24, 99)))
     if r.random() < 0.25:
         value = "wh" + "sec_" + draw(r, ALNUM, 32)
-    return token(r, lang, "secret", ("STRIPE_SECRET_KEY", "STRIPE_API_KEY", "stripeKey", "STRIPE_WEBHOOK_SECRET"),
-                 value)
+    return token(
+        r, lang, "secret", ("STRIPE_SECRET_KEY", "STRIPE_API_KEY", "stripeKey", "STRIPE_WEBHOOK_SECRET"), value
+    )
 
 
 def kind_openai_like(r: Random, lang: str) -> Leak:
     """Keys in the manner of OpenAI and its kin."""
     mark = "T3Blbk" + "FJ"
-    value = r.choice((
-        "sk" + "-" + draw(r, ALNUM, 20) + mark + draw(r, ALNUM, 20),
-        "sk" + "-proj-" + draw(r, URLSAFE, 74) + mark + draw(r, URLSAFE, 73) + r.choice(ALNUM),
-        "sk" + "-svcacct-" + draw(r, URLSAFE, 58) + mark + draw(r, URLSAFE, 57) + r.choice(ALNUM),
-        "sk" + "-or-v1-" + draw(r, HEX, 64), "gs" + "k_" + draw(r, ALNUM, 52), "xa" + "i-" + draw(r, ALNUM, 80)))
-    return token(r, lang, "api_key", ("OPENAI_API_KEY", "openaiApiKey", "LLM_API_KEY", "api_key", "openai.api_key"),
-                 value)
+    value = r.choice(
+        (
+            "sk" + "-" + draw(r, ALNUM, 20) + mark + draw(r, ALNUM, 20),
+            "sk" + "-proj-" + draw(r, URLSAFE, 74) + mark + draw(r, URLSAFE, 73) + r.choice(ALNUM),
+            "sk" + "-svcacct-" + draw(r, URLSAFE, 58) + mark + draw(r, URLSAFE, 57) + r.choice(ALNUM),
+            "sk" + "-or-v1-" + draw(r, HEX, 64),
+            "gs" + "k_" + draw(r, ALNUM, 52),
+            "xa" + "i-" + draw(r, ALNUM, 80),
+        )
+    )
+    return token(
+        r, lang, "api_key", ("OPENAI_API_KEY", "openaiApiKey", "LLM_API_KEY", "api_key", "openai.api_key"), value
+    )
 
 
 def kind_anthropic_like(r: Random, lang: str) -> Leak:
@@ -496,12 +621,17 @@ def kind_anthropic_like(r: Random, lang: str) -> Leak:
 
 def kind_google(r: Random, lang: str) -> Leak:
     """Google-like API keys, client secrets and access tokens."""
-    value = r.choice(("AI" + "za" + draw(r, URLSAFE, 34) + r.choice(ALNUM), "AI" + "za" + draw(r, URLSAFE, 34) + "k",
-                      "GOC" + "SPX-" + draw(r, URLSAFE, 27) + r.choice(ALNUM),
-                      "ya" + "29.a0A" + draw(r, URLSAFE, 160) + r.choice(ALNUM)))
-    return token(r, lang, "api_key", ("GOOGLE_API_KEY", "MAPS_KEY", "firebaseApiKey", "GEMINI_API_KEY",
-                                      "client_secret"),
-                 value)
+    value = r.choice(
+        (
+            "AI" + "za" + draw(r, URLSAFE, 34) + r.choice(ALNUM),
+            "AI" + "za" + draw(r, URLSAFE, 34) + "k",
+            "GOC" + "SPX-" + draw(r, URLSAFE, 27) + r.choice(ALNUM),
+            "ya" + "29.a0A" + draw(r, URLSAFE, 160) + r.choice(ALNUM),
+        )
+    )
+    return token(
+        r, lang, "api_key", ("GOOGLE_API_KEY", "MAPS_KEY", "firebaseApiKey", "GEMINI_API_KEY", "client_secret"), value
+    )
 
 
 def kind_mail_sms(r: Random, lang: str) -> Leak:
@@ -514,8 +644,9 @@ def kind_mail_sms(r: Random, lang: str) -> Leak:
         return token(r, lang, "api_key", ("MAILGUN_API_KEY", "mailgun_private_key"), "key" + "-" + draw(r, HEX, 32))
     if form == 2:
         return token(r, lang, "api_key", ("TWILIO_API_KEY", "twilioSid"), "S" + "K" + draw(r, HEX, 32))
-    return named(r, lang, "token", ("TWILIO_AUTH_TOKEN", "twilio_auth_token", "twilioAuthToken"), draw(r, HEX, 32),
-                 local=0.2)
+    return named(
+        r, lang, "token", ("TWILIO_AUTH_TOKEN", "twilio_auth_token", "twilioAuthToken"), draw(r, HEX, 32), local=0.2
+    )
 
 
 def kind_registry_token(r: Random, lang: str) -> Leak:
@@ -529,8 +660,13 @@ def kind_registry_token(r: Random, lang: str) -> Leak:
     if form == 2:
         value = "py" + "pi-" + "AgEIcHlwaS5vcmc" + draw(r, URLSAFE, r.randint(140, 170)) + r.choice(ALNUM)
         return token(r, lang, "token", ("PYPI_TOKEN", "TWINE_PASSWORD", "UV_PUBLISH_TOKEN"), value)
-    return token(r, lang, "token", ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "hfToken"),
-                 "h" + "f_" + draw(r, string.ascii_letters, 34))
+    return token(
+        r,
+        lang,
+        "token",
+        ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "hfToken"),
+        "h" + "f_" + draw(r, string.ascii_letters, 34),
+    )
 
 
 def kind_telegram(r: Random, lang: str) -> Leak:
@@ -558,8 +694,10 @@ def kind_azure_storage(r: Random, lang: str) -> Leak:
     """Azure-like storage account key, bare or in a connection string."""
     key = b64(r.randbytes(64))
     if r.random() < 0.5:
-        value = (f"DefaultEndpointsProtocol=https;AccountName=acct{r.randint(1, 999)};Account" + f"Key={key};"
-                 "EndpointSuffix=core.windows.net")
+        value = (
+            f"DefaultEndpointsProtocol=https;AccountName=acct{r.randint(1, 999)};Account" + f"Key={key};"
+            "EndpointSuffix=core.windows.net"
+        )
         return token(r, lang, "account_key", ("AZURE_STORAGE_CONNECTION_STRING", "AzureWebJobsStorage"), value, (key,))
     return named(r, lang, "account_key", ("AZURE_STORAGE_KEY", "AccountKey", "storageAccountKey"), key, local=0.2)
 
@@ -569,18 +707,32 @@ def kind_bearer_jwt(r: Random, lang: str) -> Leak:
     form = r.randrange(3)
     if form == 0:
         value = jwt(r)
-        return token(r, lang, "token", ("ID_TOKEN", "jwt", "access_token", "accessToken"), value,
-                     (value, value.rsplit(".", 1)[1]))
+        return token(
+            r,
+            lang,
+            "token",
+            ("ID_TOKEN", "jwt", "access_token", "accessToken"),
+            value,
+            (value, value.rsplit(".", 1)[1]),
+        )
     value = jwt(r) if form == 1 else opaque(r)
-    return text_leak(r, lang, "token", f"Bearer {value}", (value,), "header",
-                     r.choice(("Authorization", "authorization")))
+    return text_leak(
+        r, lang, "token", f"Bearer {value}", (value,), "header", r.choice(("Authorization", "authorization"))
+    )
 
 
 def kind_basic_auth(r: Random, lang: str) -> Leak:
     """Basic authentication header."""
     value = b64(f"{r.choice(('admin', 'svc-deploy', 'alice'))}:{password(r, lang)}".encode())
-    return text_leak(r, lang, "password", f"Basic {value}", (value,), "header",
-                     r.choice(("Authorization", "Proxy-Authorization", "authorization")))
+    return text_leak(
+        r,
+        lang,
+        "password",
+        f"Basic {value}",
+        (value,),
+        "header",
+        r.choice(("Authorization", "Proxy-Authorization", "authorization")),
+    )
 
 
 def kind_docker_auth(r: Random, lang: str) -> Leak:
@@ -594,12 +746,17 @@ def kind_docker_auth(r: Random, lang: str) -> Leak:
 def pem(r: Random) -> tuple[list[str], list[str], list[str]]:
     """Header lines, base64 lines and footer lines of a made-up private key."""
     sort = r.choice(("RSA ", "EC ", "OPENSSH ", "", "ENCRYPTED ", "PGP", "DSA "))
-    size, width, start = {"RSA ": (608, 64, b"\x30\x82\x02\x5c"), "EC ": (121, 64, b"\x30\x77\x02\x01"),
-                          "OPENSSH ": (274, 70, b"openssh-key-v1\0"), "": (1218, 64, b"\x30\x82\x04\xbe"),
-                          "ENCRYPTED ": (361, 64, b"\x30\x82\x01\x65"), "PGP": (500, 64, b"\x95\x03\x98\x04"),
-                          "DSA ": (447, 64, b"\x30\x82\x01\xbb")}[sort]
+    size, width, start = {
+        "RSA ": (608, 64, b"\x30\x82\x02\x5c"),
+        "EC ": (121, 64, b"\x30\x77\x02\x01"),
+        "OPENSSH ": (274, 70, b"openssh-key-v1\0"),
+        "": (1218, 64, b"\x30\x82\x04\xbe"),
+        "ENCRYPTED ": (361, 64, b"\x30\x82\x01\x65"),
+        "PGP": (500, 64, b"\x95\x03\x98\x04"),
+        "DSA ": (447, 64, b"\x30\x82\x01\xbb"),
+    }[sort]
     data = b64(start + r.randbytes(size - len(start)))
-    lines = [data[i:i + width] for i in range(0, len(data), width)]
+    lines = [data[i : i + width] for i in range(0, len(data), width)]
     if len(lines[-1]) < 8:
         lines.pop()
     begin, end = "-----" + "BEGIN ", "-----" + "END "
@@ -634,38 +791,63 @@ def kind_private_key_cut(r: Random, lang: str) -> Leak:
     if r.random() < 0.5:
         body = body[:keep]
         if len(body[-1]) > 30:
-            body[-1] = body[-1][:r.randint(20, len(body[-1]))]
+            body[-1] = body[-1][: r.randint(20, len(body[-1]))]
         return key_leak(r, lang, "\n".join(head + body), body, "end")
     body = body[-keep:]
     if len(body[0]) > 30:
-        body[0] = body[0][-r.randint(20, len(body[0])):]
+        body[0] = body[0][-r.randint(20, len(body[0])) :]
     return key_leak(r, lang, "\n".join(body + foot), body, "start")
 
 
 def kind_service_account(r: Random, lang: str) -> Leak:
     """Service account file with a private key as JSON string."""
     data = b64(b"\x30\x82\x04\xbe" + r.randbytes(r.choice((605, 1213))))
-    lines = [data[i:i + 64] for i in range(0, len(data), 64)]
+    lines = [data[i : i + 64] for i in range(0, len(data), 64)]
     lines = lines[:-1] if len(lines[-1]) < 8 else lines
     mark = "PRIVATE" + " KEY-----\n"
     key = "-----BEGIN " + mark + "\n".join(lines) + "\n-----END " + mark
     project = f"acme-{draw(r, LOWER_ALNUM, 6)}"
-    text = json.dumps({"type": "service_" + "account", "project_id": project, "private_key_id": draw(r, HEX, 40),
-                       "private_key": key, "client_email": f"bot@{project}.iam.gserviceaccount.com",
-                       "client_id": draw(r, "123456789", 21), "token_uri": "https://oauth2.googleapis.com/token"},
-                      indent=r.choice((None, 2, 2, 4)))
-    return text_leak(r, lang, "private_key", text, tuple(lines), "text",
-                     r.choice(("credentials", "GOOGLE_CREDENTIALS")))
+    text = json.dumps(
+        {
+            "type": "service_" + "account",
+            "project_id": project,
+            "private_key_id": draw(r, HEX, 40),
+            "private_key": key,
+            "client_email": f"bot@{project}.iam.gserviceaccount.com",
+            "client_id": draw(r, "123456789", 21),
+            "token_uri": "https://oauth2.googleapis.com/token",
+        },
+        indent=r.choice((None, 2, 2, 4)),
+    )
+    return text_leak(
+        r, lang, "private_key", text, tuple(lines), "text", r.choice(("credentials", "GOOGLE_CREDENTIALS"))
+    )
 
 
 def kind_session_cookie(r: Random, lang: str) -> Leak:
     """Session cookie as header, or a session id behind a name."""
-    name = r.choice(("sessionid", "PHPSESSID", "JSESSIONID", "connect.sid", "_app_session", "laravel_session",
-                     "auth_session",
-                     "session", "ASP.NET_SessionId", "__Secure-next-auth.session-token"))
-    value = r.choice((draw(r, LOWER_ALNUM, 32), draw(r, HEX, 40), "s%3A" + draw(r, URLSAFE, 32) + "." + draw(r, ALNUM,
-                                                                                                             43),
-                      draw(r, URLSAFE, 79) + r.choice(ALNUM)))
+    name = r.choice(
+        (
+            "sessionid",
+            "PHPSESSID",
+            "JSESSIONID",
+            "connect.sid",
+            "_app_session",
+            "laravel_session",
+            "auth_session",
+            "session",
+            "ASP.NET_SessionId",
+            "__Secure-next-auth.session-token",
+        )
+    )
+    value = r.choice(
+        (
+            draw(r, LOWER_ALNUM, 32),
+            draw(r, HEX, 40),
+            "s%3A" + draw(r, URLSAFE, 32) + "." + draw(r, ALNUM, 43),
+            draw(r, URLSAFE, 79) + r.choice(ALNUM),
+        )
+    )
     form = r.randrange(3)
     if form == 0:
         text = f"theme=dark; {name}={value}; lang={lang}"
@@ -681,14 +863,20 @@ def kind_wifi_psk(r: Random, lang: str) -> Leak:
     value = re.sub(r"[;\":]", "x", password(r, lang))
     form = r.randrange(6)
     if form == 0:
-        return text_leak(r, lang, "wifi", f'network={{\n    ssid="Home-{r.randint(1, 99)}"\n    psk="{value}"\n}}',
-                         (value,))
+        return text_leak(
+            r, lang, "wifi", f'network={{\n    ssid="Home-{r.randint(1, 99)}"\n    psk="{value}"\n}}', (value,)
+        )
     if form == 1:
         return text_leak(r, lang, "wifi", f"WIFI:T:WPA;S:Office-{r.randint(1, 99)};P:{value};;", (value,))
     if form == 2:
-        return text_leak(r, lang, "wifi", f"nmcli dev wifi connect Office-{r.randint(1, 99)} password {sh(value)}",
-                         (value,),
-                         "command")
+        return text_leak(
+            r,
+            lang,
+            "wifi",
+            f"nmcli dev wifi connect Office-{r.randint(1, 99)} password {sh(value)}",
+            (value,),
+            "command",
+        )
     if form == 3:
         psk = draw(r, HEX, 64)
         return text_leak(r, lang, "wifi", f"ssid=Lab\nkey_mgmt=WPA-PSK\npsk={psk}", (psk,))
@@ -701,18 +889,26 @@ def kind_client_command(r: Random, lang: str) -> Leak:
     v = sh(value)
     bind = "cn=admin,dc=example,dc=org"
     key = r.randint(1, 99)
-    text = r.choice((
-        f"mysql -u root -p{v} shop{key}", f"mysqldump -h db{key} -uroot -p{v} --all-databases",
-        f"ldapsearch -x -D {bind} -w {v} -b dc=example,dc=org uid=u{key}",
-        f"curl -u admin:{v} https://example.com/api/{key}",
-        f"curl -s --user deploy:{v} -X POST https://ci.example.com/job/{key}", f"sshpass -p {v} ssh root@10.0.0.{key}",
-        f"redis-cli -h cache{key} -a {v} ping", f"PGPASSWORD={v} psql -h db{key} -U app shop",
-        f"echo {v} | sudo -S systemctl restart app{key}", f"sqlcmd -S db{key} -U sa -P {v} -Q 'select 1'",
-        f"openssl rsa -in k{key}.pem -passin pass:{value if is_plain(value) else sh(value)}",
-        f"smbclient //nas{key}/share -U alice%{v}", f"rabbitmqctl add_user app{key} {v}",
-        f"net use Z: \\\\nas{key}\\share {v} /user:alice",
-        f"wget --user=bot --password={v} https://example.com/f{key}.zip",
-        f"mongosh db{key} -u root -p {v} --authenticationDatabase admin"))
+    text = r.choice(
+        (
+            f"mysql -u root -p{v} shop{key}",
+            f"mysqldump -h db{key} -uroot -p{v} --all-databases",
+            f"ldapsearch -x -D {bind} -w {v} -b dc=example,dc=org uid=u{key}",
+            f"curl -u admin:{v} https://example.com/api/{key}",
+            f"curl -s --user deploy:{v} -X POST https://ci.example.com/job/{key}",
+            f"sshpass -p {v} ssh root@10.0.0.{key}",
+            f"redis-cli -h cache{key} -a {v} ping",
+            f"PGPASSWORD={v} psql -h db{key} -U app shop",
+            f"echo {v} | sudo -S systemctl restart app{key}",
+            f"sqlcmd -S db{key} -U sa -P {v} -Q 'select 1'",
+            f"openssl rsa -in k{key}.pem -passin pass:{value if is_plain(value) else sh(value)}",
+            f"smbclient //nas{key}/share -U alice%{v}",
+            f"rabbitmqctl add_user app{key} {v}",
+            f"net use Z: \\\\nas{key}\\share {v} /user:alice",
+            f"wget --user=bot --password={v} https://example.com/f{key}.zip",
+            f"mongosh db{key} -u root -p {v} --authenticationDatabase admin",
+        )
+    )
     return text_leak(r, lang, "password", text, (value,), "command")
 
 
@@ -737,24 +933,32 @@ def kind_otpauth(r: Random, lang: str) -> Leak:
 def kind_password_hash(r: Random, lang: str) -> Leak:
     """Password hash of htpasswd, shadow or an application."""
     crypt = "./" + ALNUM
-    value = r.choice(("$6$" + draw(r, crypt, 16) + "$" + draw(r, crypt, 86),
-                      "$5$" + draw(r, crypt, 16) + "$" + draw(r, crypt, 43),
-                      "$apr1$" + draw(r, crypt, 8) + "$" + draw(r, crypt, 22), "$2y$10$" + draw(r, crypt, 53),
-                      "$y$j9T$" + draw(r, crypt, 22) + "$" + draw(r, crypt, 43),
-                      "$argon2id$v=19$m=65536,t=3,p=4$" + draw(r, ALNUM, 22) + "$" + draw(r, ALNUM, 43)))
+    value = r.choice(
+        (
+            "$6$" + draw(r, crypt, 16) + "$" + draw(r, crypt, 86),
+            "$5$" + draw(r, crypt, 16) + "$" + draw(r, crypt, 43),
+            "$apr1$" + draw(r, crypt, 8) + "$" + draw(r, crypt, 22),
+            "$2y$10$" + draw(r, crypt, 53),
+            "$y$j9T$" + draw(r, crypt, 22) + "$" + draw(r, crypt, 43),
+            "$argon2id$v=19$m=65536,t=3,p=4$" + draw(r, ALNUM, 22) + "$" + draw(r, ALNUM, 43),
+        )
+    )
     form = r.randrange(4)
     user = r.choice(("root", "alice", "deploy", "postgres"))
     if form == 0:
-        return text_leak(r, lang, "hash", f"{user}:{value}:{r.randint(18000, 20000)}:0:99999:7:::", (value,), "text",
-                         "shadow")
+        return text_leak(
+            r, lang, "hash", f"{user}:{value}:{r.randint(18000, 20000)}:0:99999:7:::", (value,), "text", "shadow"
+        )
     if form == 1:
         return text_leak(r, lang, "hash", f"{user}:{value}", (value,), "text", "htpasswd")
-    return named(r, lang, "hash", ("password_hash", "ADMIN_PASSWORD_HASH", "passwordHash", "hashed_password"), value,
-                 local=0.3)
+    return named(
+        r, lang, "hash", ("password_hash", "ADMIN_PASSWORD_HASH", "passwordHash", "hashed_password"), value, local=0.3
+    )
 
 
 KINDS: dict[str, Callable[[Random, str], Leak]] = {
-    name.removeprefix("kind_"): value for name, value in list(globals().items()) if name.startswith("kind_")}
+    name.removeprefix("kind_"): value for name, value in list(globals().items()) if name.startswith("kind_")
+}
 
 
 # ------------------------------------------------------------------------------------------------------ surroundings
@@ -804,8 +1008,9 @@ def in_heredoc(s: Scene) -> Out:
 
 def in_cat_file(s: Scene) -> Out:
     """Content of a file right behind other output."""
-    first = s.r.choice(("Already up to date.", "-rw------- 1 app app 412 Mai  3 09:12 .env", "total 12",
-                        "==> .env <=="))
+    first = s.r.choice(
+        ("Already up to date.", "-rw------- 1 app app 412 Mai  3 09:12 .env", "total 12", "==> .env <==")
+    )
     return f"{first}\nAPP_ENV=production\n{s.leak.line}\nLOG_LEVEL=info\n", same
 
 
@@ -947,9 +1152,16 @@ def in_python_assignment(s: Scene) -> Out:
     if leak.multi and '"""' not in leak.value and "\\" not in leak.value:
         return f'import os\n\n{upper(leak.name)} = """{leak.value}"""\n', same
     lit = f'"{js(leak.value)}"'
-    text = s.r.choice((f"{snake(leak.name)} = {lit}", f"{upper(leak.name)}: str = {lit}  # {s.say('note')}",
-                       f'config["{leak.name}"] = {lit}', f"client = Client(user='app', {snake(leak.name)}={lit})",
-                       f'os.environ["{upper(leak.name)}"] = {lit}', f'x = os.getenv("{upper(leak.name)}", {lit})'))
+    text = s.r.choice(
+        (
+            f"{snake(leak.name)} = {lit}",
+            f"{upper(leak.name)}: str = {lit}  # {s.say('note')}",
+            f'config["{leak.name}"] = {lit}',
+            f"client = Client(user='app', {snake(leak.name)}={lit})",
+            f'os.environ["{upper(leak.name)}"] = {lit}',
+            f'x = os.getenv("{upper(leak.name)}", {lit})',
+        )
+    )
     return f"import os\n\n{text}\n", js
 
 
@@ -961,8 +1173,14 @@ def in_js_assignment(s: Scene) -> Out:
     lit, name = f'"{js(leak.value)}"', camel(leak.name)
     if "'" not in leak.value and js(leak.value) == leak.value:
         lit = f"'{leak.value}'"
-    return s.r.choice((f"const {name} = {lit};", f"let {name} = process.env.{upper(name)} || {lit};",
-                       f"axios.create({{ baseURL, {name}: {lit} }});", f"process.env.{upper(leak.name)} = {lit};")), js
+    return s.r.choice(
+        (
+            f"const {name} = {lit};",
+            f"let {name} = process.env.{upper(name)} || {lit};",
+            f"axios.create({{ baseURL, {name}: {lit} }});",
+            f"process.env.{upper(leak.name)} = {lit};",
+        )
+    ), js
 
 
 def in_java_assignment(s: Scene) -> Out:
@@ -971,8 +1189,13 @@ def in_java_assignment(s: Scene) -> Out:
     name, lit = camel(leak.name), f'"{js(leak.value)}"'
     if leak.multi:
         lit = " +\n        ".join(f'"{js(line)}\\n"' for line in leak.value.split("\n"))
-    return s.r.choice((f"private static final String {upper(leak.name)} = {lit};", f"String {name} = {lit};",
-                       f'props.setProperty("{leak.name}", {lit});')), js
+    return s.r.choice(
+        (
+            f"private static final String {upper(leak.name)} = {lit};",
+            f"String {name} = {lit};",
+            f'props.setProperty("{leak.name}", {lit});',
+        )
+    ), js
 
 
 def in_go_assignment(s: Scene) -> Out:
@@ -981,15 +1204,21 @@ def in_go_assignment(s: Scene) -> Out:
     if leak.multi:
         return f"var {camel(leak.name)} = []byte(`{leak.value}`)\n", same
     lit, name = f'"{js(leak.value)}"', camel(leak.name)
-    return s.r.choice((f"const {name} = {lit}", f"\t{name} := {lit}", f'cfg := Config{{Host: "db", {name}: {lit}}}',
-                       f'os.Setenv("{upper(leak.name)}", {lit})')), js
+    return s.r.choice(
+        (
+            f"const {name} = {lit}",
+            f"\t{name} := {lit}",
+            f'cfg := Config{{Host: "db", {name}: {lit}}}',
+            f'os.Setenv("{upper(leak.name)}", {lit})',
+        )
+    ), js
 
 
 def in_dockerfile(s: Scene) -> Out:
     """Dockerfile."""
     leak = s.leak
     if leak.how == "command":
-        return f"FROM debian:12\nRUN {leak.value}\nCMD [\"/app\"]", same
+        return f'FROM debian:12\nRUN {leak.value}\nCMD ["/app"]', same
     v = leak.value
     if not is_plain(v):
         v = f'"{js(v)}"' if leak.multi or '"' not in v else f"'{v}'"
@@ -1105,11 +1334,19 @@ def in_two_secrets(s: Scene) -> Out:
 
 def in_after_harmless(s: Scene) -> Out:
     """A harmless value that looks sensitive right before the secret."""
-    before = s.r.choice((f"PASSWORD_MIN_LENGTH={s.r.randint(8, 20)}", f"commit {draw(s.r, HEX, 40)}",
-                         "password_required=true",
-                         f"sha256:{draw(s.r, HEX, 64)}", f"request_id={draw(s.r, HEX, 32)}",
-                         f"max_tokens={s.r.randint(1, 9)}00",
-                         "token_type=bearer", "password: string,", "api_key=${API_KEY}"))
+    before = s.r.choice(
+        (
+            f"PASSWORD_MIN_LENGTH={s.r.randint(8, 20)}",
+            f"commit {draw(s.r, HEX, 40)}",
+            "password_required=true",
+            f"sha256:{draw(s.r, HEX, 64)}",
+            f"request_id={draw(s.r, HEX, 32)}",
+            f"max_tokens={s.r.randint(1, 9)}00",
+            "token_type=bearer",
+            "password: string,",
+            "api_key=${API_KEY}",
+        )
+    )
     return f"{before}{s.r.choice((chr(10), ' ')) if not s.leak.multi else chr(10)}{s.leak.line}", same
 
 
@@ -1123,8 +1360,13 @@ def in_tabs(s: Scene) -> Out:
     leak = s.leak
     if leak.multi or leak.how in ("text", "command"):
         return "\t" + leak.value.replace("\n", "\n\t"), same
-    return s.r.choice((f"\t{leak.name}\t=\t{leak.value}", f"host\tdb1\n{leak.name}\t{leak.value}\n",
-                       f"\t\t{leak.name}:\t{leak.value}\t# {s.say('note')}")), same
+    return s.r.choice(
+        (
+            f"\t{leak.name}\t=\t{leak.value}",
+            f"host\tdb1\n{leak.name}\t{leak.value}\n",
+            f"\t\t{leak.name}:\t{leak.value}\t# {s.say('note')}",
+        )
+    ), same
 
 
 def in_indented(s: Scene) -> Out:
@@ -1135,9 +1377,11 @@ def in_indented(s: Scene) -> Out:
 
 def in_very_long_line(s: Scene) -> Out:
     """Line of some thousand characters."""
+
     def filler(n: int) -> str:
         """Minified code of n functions."""
-        return "".join(f'function f{i}(a,b){{return a.p{s.r.randint(1, 999)}(b)+{i}}};' for i in range(n))
+        return "".join(f"function f{i}(a,b){{return a.p{s.r.randint(1, 999)}(b)+{i}}};" for i in range(n))
+
     leak = s.leak
     name = leak.name if leak.how == "header" else camel(leak.name)
     return f'{filler(s.r.randint(30, 90))}var cfg={{host:"db1","{name}":"{js(leak.value)}",n:1}};{filler(40)}', js
@@ -1145,10 +1389,13 @@ def in_very_long_line(s: Scene) -> Out:
 
 def in_binaryish(s: Scene) -> Out:
     """Control characters and replacement characters around, but no NUL."""
+
     def noise() -> str:
         """Some control and replacement characters."""
-        return "".join(chr(s.r.choice((1, 2, 3, 5, 6, 14, 15, 16, 27, 127, 0xFFFD,
-                                       0xFFFD))) for _ in range(s.r.randint(4, 20)))
+        return "".join(
+            chr(s.r.choice((1, 2, 3, 5, 6, 14, 15, 16, 27, 127, 0xFFFD, 0xFFFD))) for _ in range(s.r.randint(4, 20))
+        )
+
     return f"\x7fELF{noise()}.rodata{noise()}\n{noise()}{s.leak.line}{noise()}GCC: (GNU) 13.2{noise()}", same
 
 
@@ -1175,10 +1422,21 @@ def in_env_file(s: Scene) -> Out:
 
 
 SURROUNDINGS: dict[str, Callable[[Scene], Out]] = {
-    name.removeprefix("in_"): value for name, value in list(globals().items()) if name.startswith("in_")}
+    name.removeprefix("in_"): value for name, value in list(globals().items()) if name.startswith("in_")
+}
 
-NOT_FOR_MULTI = {"url_query", "two_secrets", "inline_code", "trailing_punctuation", "csv_header_row", "tabs",
-                 "quotes_curly", "quotes_guillemets", "quotes_corner", "markdown_header_row"}
+NOT_FOR_MULTI = {
+    "url_query",
+    "two_secrets",
+    "inline_code",
+    "trailing_punctuation",
+    "csv_header_row",
+    "tabs",
+    "quotes_curly",
+    "quotes_guillemets",
+    "quotes_corner",
+    "markdown_header_row",
+}
 ONLY_FOR_PAIRS = {"url_query", "csv_header_row", "markdown_header_row"}
 
 
@@ -1194,8 +1452,8 @@ def cut_off(text: str, leak: Leak, secrets: tuple[str, ...], r: Random) -> str:
     if not leak.cut or r.random() < 0.33:
         return text
     if leak.cut == "end":
-        return text[:text.rindex(secrets[-1]) + len(secrets[-1])]
-    return text[text.index(secrets[0]):]
+        return text[: text.rindex(secrets[-1]) + len(secrets[-1])]
+    return text[text.index(secrets[0]) :]
 
 
 def cases(seed: int = 0) -> Iterator[Case]:
@@ -1233,24 +1491,3 @@ def stays(seed: int = 0) -> Iterator[str]:
     """Different lines without secrets, which must stay as they are."""
     r = Random(f"stays {seed}")
     yield from dict.fromkeys((*FIXED_STAYS, *made_stays(r)))
-
-
-def main() -> None:
-    """Prints counts by kind, surrounding and language after checking everything once."""
-    every = list(cases())
-    lines = list(stays())
-    for title, counts in (("kind", Counter(c.kind for c in every)),
-                          ("surrounding", Counter(c.surrounding for c in every)),
-                          ("language", Counter(c.language for c in every))):
-        print(f"by {title} ({len(counts)}):")
-        for name, count in sorted(counts.items()):
-            print(f"  {name:24} {count:6}")
-    if len({c.text for c in every}) != len(every) or len(set(lines)) != len(lines):
-        raise ValueError("texts are not all different")
-    if any("\n" in line or not line.strip() for line in lines):
-        raise ValueError("a line that stays is empty or more than one line")
-    print(f"{len(every)} cases with {sum(len(c.secrets) for c in every)} secrets; {len(lines)} lines that stay")
-
-
-if __name__ == "__main__":
-    main()
