@@ -14,7 +14,7 @@ from compact.redaction.rules import Rule, built_in
 from tests.redaction.secrets import KINDS
 
 CHARS = 100_000
-LIMIT = 0.150
+LIMIT = 0.250
 RULES = built_in()[0]
 
 

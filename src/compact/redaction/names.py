@@ -77,7 +77,7 @@ def any_spelling(names: Iterable[str]) -> str:
     """A regular expression for the names in all their spellings, in any case."""
     pattern = trie(names).replace("\\ ", _GAP)
     loose = {letter: f"[{letter}{_bare(letter)}]" for letter in pattern if _bare(letter) != letter} | _LOOSE
-    return f"(?u:{pattern.translate(str.maketrans(loose))})"
+    return f"(?u:{''.join(loose.get(letter, letter) for letter in pattern)})"
 
 
 def _bare(name: str) -> str:

@@ -8,31 +8,24 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from compact.redaction.made_up import (
+    CALL,
+    LETTER_AND_DIGIT,
+    MIXED,
+    TEMPLATE,
+    WORDY,
+    is_dense,
+    is_made_up,
+    is_mixed,
+    is_random,
+)
 from compact.redaction.names import labels
+from compact.redaction.places import Place
+from compact.redaction.variables import is_variable
 from compact.redaction.words import is_identifier, is_ordinary, is_reference
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A possible secret: text[start:end], found by the rule whose anchor stands at `anchor`."""
-
-    text: str
-    anchor: int
-    start: int
-    end: int
-    quoted: bool
-    link: str = ""
-    """How name and value are linked: `said` by words or a space, `pair` by a comma or the like, `element` by a tag,
-    `block` by the sign of a block of YAML, `option` as an option of a command, else by a sign."""
-
-    @property
-    def value(self) -> str:
-        return self.text[self.start : self.end]
-
 
 Check: TypeAlias = Callable[[Place], int]
 """How many characters from the start of the place are secret; 0 if none."""
@@ -48,7 +41,6 @@ _PLACEHOLDER = re.compile(
     re.VERBOSE | re.IGNORECASE | re.ASCII | re.DOTALL,
 )
 _ATTRIBUTE = re.compile(r"\(?[A-Za-z_]\w*(?:\??(?:\.|->|::)[A-Za-z_$]\w*)+[\])};:]*\Z", re.ASCII)  # self.password
-_CALL = re.compile(r"\(?[A-Za-z_$][\w$.:?]*!?[(\[{]", re.ASCII)  # os.environ["X"]
 _PATH = re.compile(
     r"(?:[\w.-]+/){1,20}[\w.-]*\Z|[.~]?/[\w./-]*\Z|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|txt|pem|key|env|md|go|rs|html|sh)\b",
     re.ASCII,
@@ -56,8 +48,6 @@ _PATH = re.compile(
 _SEGMENT = re.compile(r"[/.~-]")
 _NAME = re.compile(r"[A-Za-z_]+[0-9]{0,3}[?!]?")
 _NUMBERED = re.compile(r"[A-Za-z_]+[0-9]{1,3}")
-_LETTER_AND_DIGIT = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])", re.DOTALL)
-_MIXED = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])", re.DOTALL)
 _OPTION = re.compile(r"(?:\A|[\s\"'\[,(=])--?[A-Za-z][\w-]*\Z|(?:\A|[\s\"'\[,(=])--?\Z", re.ASCII)
 _KEY = re.compile(r"[\"'][\w.-]*\Z", re.ASCII)
 _LONGEST_NAME = 100  # what is longer is no word for a thing
@@ -75,48 +65,12 @@ _ESCAPED = re.compile(r"%[0-9A-Fa-f]{2}")
 _VERSION = re.compile(r"[\^~<>=v ]{0,3}[0-9]+(?:\.[0-9]+){1,3}(?:-[a-z0-9.]+)?")
 _CLOSERS = ")]}.:*"
 _ENDS = ("", " ", "\n", "\r", "\v", "&", ";", '"', "'")
-_LINE = 120  # as much of a line as is looked at
-_SIGN = re.compile(r"(=>|:=|={1,3}|:)\*{0,2}[ \t]*\Z")
-_QUOTE = re.compile(r"[\"`]|(?<!\w)'|'(?!\w)")
-_CALLED = re.compile(r"[\w\]>]\((?:[^()]|\([^()]*\))*\Z")  # connect(user=user, password=
-_OPENED = re.compile(r"\{[^{}]*\Z")  # { user, password:
-_OWN_LINE = re.compile(r"[^A-Za-z(]*\w*")
-_NEXT = (",", ";", ")", "),", ");", "})", "});")  # what ends an argument or a field that has a line of its own
-_DESCRIBED = re.compile(
-    r"(?:[ ][A-Z]\w*){0,2}[ ](?i:password|passphrase|key|token)s?\b(?!\W{0,3}[:=])"
-)  # api_key: Mistral API key
-_TYPED = re.compile(r"[ \t]+(?:=|\|[ ](?:None|null|undefined|str|string|bytes)\b)")  # password: Name = …
-_DECLARED = re.compile(
-    r"\b(?:(?:self|this|cls)\.|(?:const|let|var|val|final|static|string|auto|mut)[ ])\w*\Z", re.IGNORECASE
-)
-_UNPACKED = re.compile(r"\W*(?:\w+,[ ]?)+\w*")  # user, password = pair
-_COMPUTED = re.compile(r";\s*\Z|[ \t]+(?:[=+?]|\|\||&&)")  # password = given + …
-_TEMPLATE = re.compile(r"%[A-Za-z]\W?%[A-Za-z]|\$\{|\{\{|\{[A-Za-z_][\w.]*\}|<[a-z][a-z _-]*>")
 _PROSE = _CLOSERS + "!?,"
-_RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
-_CHANGES = 0.34  # so many runs of letters and of digits to a character: names have one to four or more
-_MIXED_RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\w\s]|_")
-_MIXED_CHANGES, _MIXED_CHANGES_OF_CALL = 0.5, 0.65
-_BASE32 = re.compile(r"[A-Z2-7]{16,128}=*")
-_NOT_IN_ONE = re.compile(r"[\s'\"`(){}\[\]<>\\]|\A[A-Za-z_.-]+=[^=]|<REDACTED")
-_MIX = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?:(?=.*[0-9])(?=.*[^\w\s])|(?=(?:.*?[^\w\s]){3})).{10,128}")
 _SEPARATED = re.compile(r"[,;&<>|\\]")
 _ATTRIBUTED = re.compile(r"[\"'=][^\"'<>]*\Z")  # name="password">, <key>password</key>
 _SETS = re.compile(r"(?i)(?:set|with)_?\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-")
 _SESSION = re.compile(r"(?i)sess|sid|auth|token|csrf|xsrf|jwt|remember")
-_TERM = re.compile(
-    r"""0x[0-9a-f]+|[a-z]{0,8}v[0-9]{1,3}(?:alpha|beta|rc)?[0-9]{0,2}|(?:non-)?(?:sha|md|utf|base|aes|rsa|[her]s|ps|ecdsa|ed|oauth|http|ipv|x|v|u|i|int|uint|float|python|py|bcrypt|argon|pbkdf|tls|ssl|ssh
-        |level|step|line|version|rfc|iso|cp|latin|win|windows|vt|es|web|log)[-_]?[0-9]{1,5}(?:[-_./][A-Za-z0-9]{1,8})*
-      |[0-9]+(?:[.,:x/-][0-9]+)*[-_ ]?(?:px|ms|s|[kmgt]i?b|k|m|h|%|st|nd|rd|th|[ap]m|x|[a-z-]{4,20})?
-      |[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T_ ][0-9:.+-]+Z?)?|\w+@[\w.-]+\.[a-z]{2,6}|\S+://\S*""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_WORD_AND_DIGITS = re.compile(
-    r"[^\W\d_]{2,20}[-_.@#!$%&*+]?[0-9]{1,6}(?:[A-Za-z]{0,2}[0-9]{0,4})[!?.#*$%&@+-]{0,3}"
-)  # hunter2
-_SIGNS_WITHIN = re.compile(r"[^\W_]+[!#$%^&*+~@][\w!#$%^&*+~@?.-]*[^\W_][!?$%*#+]?")  # Tr!cky#Pass
-_WORDY = re.compile(r"[A-Za-z]+(?:[-_ .:/][A-Za-z]+)*")
 
 
 def _is_placeholder(value: str) -> bool:
@@ -138,7 +92,7 @@ def _unless(starts: str, place: Place) -> int:
 
 def _token(place: Place) -> int:
     value = place.value
-    return len(value) if _LETTER_AND_DIGIT.match(value) and not _is_placeholder(value) else 0
+    return len(value) if LETTER_AND_DIGIT.match(value) and not _is_placeholder(value) else 0
 
 
 def _argument(place: Place) -> int:
@@ -153,7 +107,7 @@ def _option(place: Place) -> int:
         return 0
     if place.value.startswith("-") or place.value in ("=", "\\"):
         return 0
-    return _argument(place) if place.quoted or not _WORDY.fullmatch(place.value) else _word_argument(place)
+    return _argument(place) if place.quoted or not WORDY.fullmatch(place.value) else _word_argument(place)
 
 
 def _word_argument(place: Place) -> int:
@@ -190,11 +144,11 @@ def _named(place: Place) -> int:
     if size := _mixed(place):
         return size
     value = place.value.rstrip(_CLOSERS)
-    if _SEPARATED.search(value) and not _is_mixed(value):
+    if _SEPARATED.search(value) and not is_mixed(value):
         return 0
     if len(value) < 3 or _is_blank(value) or _is_blank(place.value) or _is_code(place) or _is_next_name(place):
         return 0
-    if _NAME.fullmatch(value) and (is_ordinary(value) or _is_variable(place, value)):
+    if _NAME.fullmatch(value) and (is_ordinary(value) or is_variable(place, value)):
         return 0
     return _whole(place)
 
@@ -220,13 +174,13 @@ def _secret(place: Place) -> int:
         len(value) < 6
         or _is_placeholder(value)
         or _is_code(place)
-        or (_SEPARATED.search(value) and not _is_mixed(value))
+        or (_SEPARATED.search(value) and not is_mixed(value))
     ):
         return 0
     plain = place.text[place.start - 1] in "=:" and place.text[place.end : place.end + 1] in _ENDS
-    if _NUMBERED.fullmatch(value) and not _dense(value):
+    if _NUMBERED.fullmatch(value) and not is_dense(value):
         return _whole(place) if len(value) >= 8 and plain and not is_reference(value) else 0
-    if _LETTER_AND_DIGIT.match(value) or _dense(value):
+    if LETTER_AND_DIGIT.match(value) or is_dense(value):
         return _whole(place)
     # CLIENT_SECRET=ABCDEFGH, as the shell and queries have it; in code a name would have spaces or a comma around it.
     settled = plain and place.text[place.start - 1] == "=" and value.isalpha() and len(value) >= 8
@@ -303,7 +257,7 @@ def _session(place: Place) -> int:
 
 def _vague(place: Place) -> int:
     value = place.value if place.quoted else place.value.rstrip(_PROSE)
-    if len(value) < 12 or not (_MIXED.match(value) and is_random(value)) or _is_code(place):
+    if len(value) < 12 or not (MIXED.match(value) and is_random(value)) or _is_code(place):
         return 0
     return len(value) if place.quoted else _whole_said(place)
 
@@ -339,53 +293,23 @@ def _made_up(place: Place) -> int:
     return 0 if _is_placeholder(place.value) or _is_code(place) else len(place.value) * is_made_up(place.value)
 
 
-def is_made_up(value: str) -> bool:
-    """Whether letters stand with digits or signs as in a password, and not as in a term, a name or a measure."""
-    if len(value) < 6 or _TERM.fullmatch(value) or is_reference(value):
-        return False
-    return is_random(value) or bool(_WORD_AND_DIGITS.fullmatch(value)) or bool(_SIGNS_WITHIN.fullmatch(value))
-
-
 def _mixed(place: Place) -> int:
     """The length of a value up to the next space, if all of it is a mix of signs."""
     size = len(place.value) if place.quoted else _whole_said(place)
-    return size if _is_mixed(place.text[place.start : place.start + size]) else 0
-
-
-def _is_mixed(value: str) -> bool:
-    """Whether all sorts of signs are mixed, as generators of passwords do it and code does not."""
-    if not _MIX.fullmatch(value) or " " in value or _TEMPLATE.search(value) or "<REDACTED" in value:
-        return False
-    changes = _MIXED_CHANGES_OF_CALL if _CALL.match(value) else _MIXED_CHANGES
-    return len(_MIXED_RUNS.findall(value)) >= changes * len(value)
-
-
-def is_random(value: str) -> bool:
-    """Whether letters and digits change as often as no name has them."""
-    if _is_mixed(value) or _BASE32.fullmatch(value):
-        return True
-    if _TERM.fullmatch(value) or _NOT_IN_ONE.search(value):
-        return False
-    if not _LETTER_AND_DIGIT.match(value):
-        return _dense(value)
-    runs = _RUNS.findall(value)
-    size = sum(map(len, runs))
-    return (len(runs) >= _CHANGES * size and len(runs) > 2) or (
-        size >= 16 and len(runs) >= 4 and size == len(value) and not _MIXED.match(value)
-    )
+    return size if is_mixed(place.text[place.start : place.start + size]) else 0
 
 
 def _is_code(place: Place) -> bool:
     value = place.value
-    if _is_mixed(value):
+    if is_mixed(value):
         return False
     if place.text[place.end : place.end + 1] in ("(", "[") and place.end < len(place.text):
         return True
-    if _CALL.match(value) or (value[0] == "!" and place.text[place.end : place.end + 1] == " "):  # !vault |
+    if CALL.match(value) or (value[0] == "!" and place.text[place.end : place.end + 1] == " "):  # !vault |
         return True
     if _ATTRIBUTE.match(value):
-        return not _LETTER_AND_DIGIT.match(value) or is_reference(value)
-    return _PATH.match(value) is not None and not (_dense(value) and _is_random(value))
+        return not LETTER_AND_DIGIT.match(value) or is_reference(value)
+    return _PATH.match(value) is not None and not (is_dense(value) and _is_random(value))
 
 
 def _is_random(value: str) -> bool:
@@ -396,17 +320,17 @@ def _is_random(value: str) -> bool:
 def _in_quotes(place: Place, *, lenient: bool) -> int:
     value = place.value
     empty = _is_blank(value) if lenient else _is_placeholder(value)
-    if empty or value[0] in "${" or _TEMPLATE.search(value) or _VERSION.fullmatch(value) or _is_label(value):
+    if empty or value[0] in "${" or TEMPLATE.search(value) or _VERSION.fullmatch(value) or _is_label(value):
         return 0
     if _closes(place) or (_ATTRIBUTE.match(value) and is_reference(value)):
         return 0
     if _KEY.search(place.text[max(0, place.anchor - 60) : place.anchor]):  # "api_key": "…", as JSON writes it
-        return 0 if " " in value and _WORDY.match(value) and not lenient else len(value)
+        return 0 if " " in value and WORDY.match(value) and not lenient else len(value)
     if " " in value:
         return 0
     if lenient:
-        return 0 if _WORDY.fullmatch(value) and is_reference(value) else len(value)
-    return len(value) if len(value) >= 6 and (_LETTER_AND_DIGIT.match(value) or is_random(value)) else 0
+        return 0 if WORDY.fullmatch(value) and is_reference(value) else len(value)
+    return len(value) if len(value) >= 6 and (LETTER_AND_DIGIT.match(value) or is_random(value)) else 0
 
 
 def _is_label(value: str) -> bool:
@@ -423,57 +347,6 @@ def _closes(place: Place) -> bool:
         return False
     line = place.text[max(0, place.text.rfind("\n", max(0, place.start - 300), place.start)) : place.start - 1]
     return line.count(place.text[place.start - 1]) % 2 == 1
-
-
-def _dense(value: str) -> bool:
-    """A long run without the look of words, such as base64 that happens to hold no digit."""
-    if len(value) < (12 if _WORDY.fullmatch(value) else 16) or not _MIXED.match(value) or len(set(value)) < 10:
-        return False
-    return len(_RUNS.findall(value)) >= _CHANGES * sum(map(str.isalpha, value))
-
-
-def _is_variable(place: Place, value: str) -> bool:
-    """Whether a word is a name that code passes on rather than the value in a file of settings or a sentence."""
-    sign = _SIGN.search(place.text[place.anchor : place.start])
-    after = place.text[place.start + len(value) : place.end + _LINE].partition("\n")[0]
-    if sign and sign[1] == ":" and (_DESCRIBED.match(after) or _TYPED.match(after)):
-        return True
-    if not is_identifier(value):
-        return False
-    if sign is None or sign[1] not in ("=", ":"):  # ==, :=, =>
-        return True
-    # In the shell DB_PASSWORD=newPassword is no variable: that would have a dollar sign.
-    if is_reference(value) and not (sign[0] == "=" and place.text[place.start - 2].isupper()):
-        return True
-    return _is_passed(place, value, after) or (sign[1] == "=" and sign[0] != "=" and _is_assigned(place, after))
-
-
-def _is_passed(place: Place, value: str, after: str) -> bool:
-    """Whether the word is an argument of a call or a field of an object: f(password=given), { password: given }."""
-    before = _line_before(place)
-    if _OWN_LINE.fullmatch(before):
-        return after.rstrip() in _NEXT
-    opened = _CALLED.search(before) or (_OPENED.search(before) if value[0].islower() else None)
-    return opened is not None and not _in_string(before[opened.start() :])
-
-
-def _is_assigned(place: Place, after: str) -> bool:
-    """Whether password = word assigns a variable, as statements of programs do."""
-    before = _line_before(place)
-    if ";" in before or _in_string(before):
-        return False
-    return any((_DECLARED.search(before), _UNPACKED.fullmatch(before), _COMPUTED.match(after)))
-
-
-def _line_before(place: Place) -> str:
-    start = max(0, place.anchor - _LINE)
-    return place.text[max(start, place.text.rfind("\n", start, place.anchor) + 1) : place.anchor]
-
-
-def _in_string(before: str) -> bool:
-    """Whether a quote is open at the end of a piece of code; an apostrophe within a word is none."""
-    quotes = _QUOTE.findall(before)
-    return any(quotes.count(quote) % 2 for quote in "\"'`")
 
 
 CHECKS: Mapping[str, Check] = {

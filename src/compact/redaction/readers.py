@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from compact.redaction.plausible import is_made_up
+from compact.redaction.made_up import is_made_up
 
 Span: TypeAlias = tuple[int, int]
 Reader: TypeAlias = Callable[[re.Match[str]], Iterable[Span]]
@@ -84,7 +84,8 @@ _VALUE_BEFORE = re.compile(
 )
 _CELLS = {
     separator: re.compile(
-        rf"(?:(?<=\A)|(?<=[\n{separator}]))(?:[ \\]*\"(?:[^\"\n]|\"\")*\"[ \\\v\r]*(?=[\n{separator}]|\Z)|[^\n{separator}]*)"
+        rf"(?:(?<=\A)|(?<=[\n{separator}]))"
+        rf"(?:[ \\]*\"(?:[^\"\n]|\"\")*\"[ \\\v\r]*(?=[\n{separator}]|\Z)|[^\n{separator}]*)"
     )
     for separator in "|\t;,"
 }
@@ -114,7 +115,7 @@ def _end_of_lines(text: str, start: int) -> int:
         line = _LINE.match(text, at)
         if line is None or not line[0]:
             break
-        ends = [run.end() for run in _RUN.finditer(text, at, line.end()) if _is_line(run, end == start)]
+        ends = [run.end() for run in _RUN.finditer(text, at, line.end()) if _is_line(run, first=end == start)]
         if ends:
             end = ends[-1]
         else:
@@ -127,9 +128,8 @@ def _end_of_lines(text: str, start: int) -> int:
     return end
 
 
-def _is_line(run: re.Match[str], first: bool) -> bool:
-    size = run.end() - run.start()
-    return first or size >= _WIDE or not _CODE.fullmatch(run[0])
+def _is_line(run: re.Match[str], *, first: bool) -> bool:
+    return first or run.end() - run.start() >= _WIDE or not _CODE.fullmatch(run[0])
 
 
 def _read_key_before(match: re.Match[str]) -> Iterator[Span]:

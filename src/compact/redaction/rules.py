@@ -14,7 +14,8 @@ from importlib.resources import files
 from typing import Any
 
 from compact.redaction.names import Names, any_spelling, built_in_names, lowered, parts_of, spellings
-from compact.redaction.plausible import CHECKS, Check, Place
+from compact.redaction.places import Place
+from compact.redaction.plausible import CHECKS, Check
 from compact.redaction.readers import READERS, Reader
 from compact.redaction.tries import trie
 

@@ -417,7 +417,7 @@ PASSWORD_WORDS: dict[str, tuple[str, ...]] = {
     "zh": ("Woaini", "Beijing", "Zhang", "Mima", "Shanghai", "Wang", "龙年", "Xiaoming"),
 }
 
-SEED_WORDS: tuple[str, ...] = tuple(
+SEED_WORDS: tuple[str, ...] = tuple(  # noqa: C409  # as its author wrote it
     [
         "abandon",
         "ability",
