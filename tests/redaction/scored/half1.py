@@ -656,7 +656,7 @@ def kind_registry_token(r: Random, lang: str) -> Leak:
     if form == 0:
         return token(r, lang, "token", ("NPM_TOKEN", "NODE_AUTH_TOKEN"), npm)
     if form == 1:
-        return text_leak(r, lang, "token", f"//registry.npmjs.org/:_authToken={npm}", (npm,))
+        return text_leak(r, lang, "token", f"//registry.example.com/:_authToken={npm}", (npm,))
     if form == 2:
         value = "py" + "pi-" + "AgEIcHlwaS5vcmc" + draw(r, URLSAFE, r.randint(140, 170)) + r.choice(ALNUM)
         return token(r, lang, "token", ("PYPI_TOKEN", "TWINE_PASSWORD", "UV_PUBLISH_TOKEN"), value)

@@ -1431,7 +1431,7 @@ URLS = [
     "mailto:security@example.com",
     "http://localhost:3000/auth/callback",
     "https://cdn.example.com/app.3f2a9c.js",
-    "https://pypi.org/project/passlib/",
+    "https://packages.example.org/project/passlib/",
     "https://www.npmjs.com/package/jsonwebtoken",
 ]
 PACKAGES = [
