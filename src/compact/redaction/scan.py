@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from compact.redaction.prefilter import Prefilter
-from compact.redaction.views import decoded, flatten, unescaped
+from compact.redaction.views import Decoded, decoded, flatten, unescaped
 
 MARK = "<REDACTED>"
 """What stands in place of a secret."""
@@ -17,7 +17,6 @@ PLACEHOLDER = re.compile(r"<SECRET-([1-9][0-9]{0,8})>")
 _MARKS = re.compile(f"{re.escape(MARK)}|{PLACEHOLDER.pattern}")
 _LONGEST_MARK = 20
 _SHORTEST_TOKEN = 20
-_ESCAPES = (("%", decoded), ("\\u", unescaped))
 _TWICE = 2  # percent escapes within percent escapes
 
 
@@ -60,11 +59,17 @@ class Scanner:
                     found.append(Finding(rule.kind, start, end))
                     if rule.is_name and rule.reader is None:
                         done = max(done, end)
-        for sign, decode in _ESCAPES if escapes else ():
-            if sign in text and (plain := decode(text)) is not None:
-                inner = self._by_rules(plain.text, escapes - 1)
-                found += [Finding(each.kind, *plain.original(each.start, each.end)) for each in inner]
+        if escapes and "%" in text:
+            found += self._decoded(decoded(text), escapes)
+        if escapes and "\\" in text and "\\u" in text:
+            found += self._decoded(unescaped(text), escapes)
         return found
+
+    def _decoded(self, plain: Decoded | None, escapes: int) -> list[Finding]:
+        if plain is None:
+            return []
+        inner = self._by_rules(plain.text, escapes - 1)
+        return [Finding(each.kind, *plain.original(each.start, each.end)) for each in inner]
 
     def _by_patterns(self, text: str) -> Iterator[Finding]:
         for pattern in self.patterns:
