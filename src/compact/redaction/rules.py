@@ -52,7 +52,7 @@ _FOLLOWED = {
             "»",
             "”",
         ),
-        *(" is ", " ist ", " lautet ", " est ", " es ", " è ", " é ", " - ", " — ", " to ", " auf ", " in "),
+        *(" is ", " ist ", " lautet ", " est ", " es ", " è ", " é ", " - ", " — ", " auf "),
     ),
     "a cell": (",", "|", " |", ";", "\t"),
     "a word": (" ", ".", "。"),
@@ -176,7 +176,7 @@ def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
     pattern = _filled(entry["pattern"], {**fragments, **own})
     if "before" in entry:
         closed = {_start(spelling) for names in kinds for name in names.closed for spelling in spellings(name)}
-        signs = _FOLLOWED[entry["before"]]
+        signs = _FOLLOWED[entry["before"]] + ((",",) if entry.get("comma") else ())
         anchors = [
             name + sign
             for name in anchors
