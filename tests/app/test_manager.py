@@ -210,13 +210,13 @@ def test_token_estimate_trigger_decision_and_summary_events_have_their_propertie
     make().preflight("s", talk(20))
     told = {event.name: event.properties for event in make.watcher.events}
     assert {"model", "t_est", "max_tokens", "usage_pct", "breakdown"} <= set(told["compact.token_estimate"])
-    assert {"triggered", "reason", "policy", "kept", "pruned_count"} <= set(told["compact.trigger_decision"])
+    assert {"triggered", "reason", "policy"} <= set(told["compact.trigger_decision"])
     assert {"session_id", "step", "storage_adapter", "file_path"} <= set(told["compact.archival"])
     assert {"pruned_count", "layers", "kept"} <= set(told["compact.pruned_messages"])
     assert {"strategy", "input_messages", "summary_tokens", "compression_ratio", "summary"} <= set(
         told["compact.summary_created"]
     )
-    assert {"provider", "automatic", "tokens_before", "tokens_after", "passes"} <= set(told["compact.condensed"])
+    assert {"provider", "trigger", "tokens_before", "tokens_after", "passes"} <= set(told["compact.condensed"])
 
 
 def test_filesystem_storage_adapter(make: Bench) -> None:

@@ -19,7 +19,7 @@ REPORT = re.compile(
     r"""Context condensed using Lossless strategy:
  - Repeated text: [\d,]+ → [\d,]+ tokens \(-\d+%\)
  - Total reduction: \d+% \(saved \$\d\.\d{4}\)
- - Time: \d+\.\d seconds
+ - Time: \d+\.\d (?:milli)?seconds
 """
 )
 VERBATIM = ("--provider", "lossless", "--set", "level=verbatim")

@@ -104,10 +104,13 @@ def test_the_record_of_what_was_spent_has_sizes_names_and_money_alone(
         run("condense", file, "--recipe", "native", "-o", tmp_path / "small.json")
     kept = json.loads((tmp_path / "home" / "spending.jsonl").read_text())
     texts = {name: value for name, value in kept.items() if isinstance(value, str)}
-    assert texts == {"at": kept["at"], "way": "native", "profile": "mine", "model": "gpt-4o-mini"}
+    named = {"at": kept["at"], "way": "native", "profile": "mine", "model": "gpt-4o-mini"}
+    assert texts == {**named, "compaction": kept["facts"]["id"]}
+    assert not any(kept["facts"][name] for name in ("why_offline", "failure"))
+    assert "counting of tokens" not in json.dumps(kept)
     assert set(kept["estimated"]) == set(kept["actual"]) == {"questions", "input", "output", "cost", "low", "high"}
     assert kept["estimated"]["low"] < kept["estimated"]["cost"] < kept["estimated"]["high"]
-    assert set(kept) - set(texts) == {"estimated", "actual", "limit", "tokens_before", "tokens_after"}
+    assert set(kept) - set(texts) == {"estimated", "actual", "limit", "tokens_before", "tokens_after", "facts"}
 
 
 def test_without_the_cache_every_request_is_read_at_the_full_price(run: Run, file: Path) -> None:

@@ -17,7 +17,7 @@ from compact.errors import InvalidConfiguration
 from compact.facts import Receipt, receipt
 from compact.messages import Conversation, Json, Plan, assuming, parted, unfold, wires_of
 from compact.messages import restore as restore_plan
-from compact.models.payback import Rewrite, payback
+from compact.ports import Origin, Source
 from compact.providers import Provider, Recipe
 from compact.providers.provider import AccountStyle
 from compact.providers.smart.settings import SmartSettings
@@ -114,7 +114,7 @@ class Condensation:
     """A conversation with its counter and its target, to be compacted by one recipe or by several.
 
     `model` is the one that the conversation is with; without it, tokens are counted for the default model, and no more
-    is known than the request says. `variant` is the deployment whose rules the result keeps.
+    is known than the request says. `variant` is the deployment whose rules the result keeps,
     """
 
     def __init__(
@@ -127,8 +127,11 @@ class Condensation:
         variant: str = "",
     ) -> None:
         require_variant(conversation.format, variant)
-        own, source = choose_model(model, conversation)
+        own, stated_by = choose_model(model, conversation)
         model = model or DEFAULT_MODEL
+        self.source: Source = "library"
+        """The entry point that the records name."""
+        self._name = model
         self.model = models.find_model(model)
         stated = conversation.options.get("model")
         chosen = choose_variant(conversation.format, stated if isinstance(stated, str) else model, variant)
@@ -141,7 +144,7 @@ class Condensation:
             self.model.context_window,
             AccountStyle(seal=seal_of()),
             handles=handles,
-            vendor="" if source == "default" else models.find_model(own).vendor,
+            vendor="" if stated_by == "default" else models.find_model(own).vendor,
         )
         self.tokens = self.inputs.gauge.conversation(self.conversation)
         self.target = _tokens(target, self.tokens)
@@ -154,15 +157,13 @@ class Condensation:
     def run(self, recipe: Recipe, ask: Asker = None) -> Result:
         """Compact it."""
         goal = self.goal(recipe)
-        outcome = compact(self.conversation, recipe, goal, self.inputs, ask)
+        inputs = replace(self.inputs, origin=Origin(self.source, self._name))
+        outcome = compact(self.conversation, recipe, goal, inputs, ask)
         return Result(outcome.conversation, outcome.plan, self._report(recipe, goal, outcome))
 
     def _report(self, recipe: Recipe, goal: Goal, outcome: Outcome) -> Report:
         report = report_of(recipe, self.conversation, outcome, self.inputs.gauge, goal.target)
-        rewrite = Rewrite(report.tokens_before, report.tokens_after, report.kept_prefix)
-        worth = payback(rewrite, self.model.prices, self.model.cache)
-        notes = self._notes(recipe, goal, report.tokens_after)
-        return replace(report, saved=None if worth is None else worth.saved, notes=(*report.notes, *notes))
+        return replace(report, notes=(*report.notes, *self._notes(recipe, goal, report.tokens_after)))
 
     def _notes(self, recipe: Recipe, goal: Goal, after: int) -> tuple[str, ...]:
         """Why the target was missed, and what would meet it."""

@@ -18,7 +18,7 @@ from compact.errors import CompactError, InvalidConfiguration
 from compact.models import Usage
 from compact.models.payback import Payback, Rewrite
 from compact.models.spending import Charge, Spending
-from compact.ports import Answer, Ask, Failure
+from compact.ports import Answer, Ask, CompactionFacts, Failure
 from compact.providers import Recipe
 from compact.settings.spending import add_spending
 
@@ -151,15 +151,24 @@ def condense_metered(
     expected = foresee(condensation, recipe, summarizers).charge
     metered = Metered(ask)
     result = condensation.run(recipe, metered)
-    sizes = result.report.tokens_before, result.report.tokens_after
-    return result, record_spending(recipe.name, summarizers, metered, expected, sizes)
+    return result, record_spending(recipe.name, summarizers, metered, expected, result.report.facts)
 
 
 def record_spending(
-    recipe: str, summarizers: Sequence[Summarizer], metered: Metered, expected: Charge, sizes: tuple[int, int]
+    recipe: str,
+    summarizers: Sequence[Summarizer],
+    metered: Metered,
+    expected: Charge,
+    facts: CompactionFacts | None,
+    compaction: str = "",
 ) -> Spending:
-    """What a compaction was expected to cost beside what it did; recorded, and learned from, where a model answered."""
+    """What a compaction was expected to cost beside what it did; recorded, and learned from, where a model answered.
+
+    `facts` are its record; None where it failed, or is not known yet: then `compaction` is its id.
+    """
     answered = _who_answered(summarizers, metered.model)
+    if facts is not None:  # what failed may say something of the conversation
+        facts = replace(facts, why_offline="", failure="")
     record = Spending(
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         way=recipe,
@@ -168,8 +177,10 @@ def record_spending(
         estimated=expected,
         actual=metered.charge,
         limit=metered.limit,
-        tokens_before=sizes[0],
-        tokens_after=sizes[1],
+        tokens_before=facts.tokens_before if facts else 0,
+        tokens_after=facts.tokens_after if facts else 0,
+        compaction=facts.id if facts else compaction,
+        facts=facts,
     )
     if record.actual.questions:
         # What has been paid for is not lost because it cannot be written down.

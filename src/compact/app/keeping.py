@@ -7,20 +7,20 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
 from compact.app.repaired_originals import RepairedOriginals
 from compact.archive import FileArchive, S3Archive
 from compact.engine import Report
+from compact.engine.events import error_event
 from compact.engine.projection import Compaction, Projection
-from compact.engine.telling import told_error
 from compact.errors import CompactError, DamagedOriginals, InvalidInput, StorageError
 from compact.messages import Fold, Json, digest_of, plan_to_json
 from compact.originals import FileOriginals, Repair
 from compact.policies import CompactConfig, StorageSettings, TracingSettings
 from compact.ports import Archive, Event, Export, Exporter, Observe, Originals, Record
+from compact.ports.compactions import now
 from compact.redaction import Redactor
 from compact.redaction.patterns import compile_patterns
 from compact.tracing import AgentsSdkExporter, AriadneExporter, ConsoleExporter, JsonLinesExporter, OtlpExporter, Tracer
@@ -79,7 +79,7 @@ class Keeper:
                 with storing():
                     self.originals.keep(session, [self.kept_form(wire) for wire in messages])
             except (StorageError, InvalidInput) as error:
-                emit(told_error(type(error).__name__, str(error), "what is protected is known until a restart"))
+                emit(error_event(type(error).__name__, str(error), "what is protected is known until a restart"))
                 return
         messages.clear()
 
@@ -104,7 +104,9 @@ class Keeper:
         if self._config.originals == "redact":
             kept, plan = self._redactor.json(kept), self._redactor.json(plan)
         digests, format = tuple(map(digest_of, kept)), after.frame.format
-        self.originals.put(kept, Record(session, done.number, _parent(after, at), format, digests, plan, _now()))
+        stored_at = done.facts.ended_at if done.facts else now()
+        record = Record(session, done.number, _parent(after, at), format, digests, plan, stored_at, facts=done.facts)
+        self.originals.put(kept, record)
 
     @contextmanager
     def alone(self, session: str) -> Iterator[None]:
@@ -138,25 +140,9 @@ class Keeper:
             last = originals.last(session)
             return last > 0 and all(record.number != last for record in originals.records(session))
 
-    @staticmethod
-    def translated(event: Event) -> Iterator[Event]:
-        """An event of the engine under our name; of the summary itself the compaction tells more.
-
-        That there is none, or none of the model's, is an error besides, with what was done instead.
-        """
-        told = event.properties
-        if event.name == "summary_pruned":
-            yield told_error(f"summary_{told['kind']}", str(told["reason"]), "pruning-only")
-        elif event.name == "summary_created":
-            if "reason" in told:
-                yield told_error("summary_failure", str(told["reason"]), "offline")
-            return
-        name = event.name if event.name.startswith("compact.") else f"compact.{event.name}"
-        yield Event(name, event.properties, event.seconds, event.failed)
-
     def emit(self, session: str, event: Event) -> Event:
         """Report an event with its time and session, and return it so; the archive gets it with the next compaction."""
-        event = replace(event, at=_now(), session_id=session)
+        event = replace(event, at=now(), session_id=session)
         if self._heard:
             self._tracer.emit(session, event)
         if self._observe is not None:
@@ -174,7 +160,7 @@ class Keeper:
             place = (error.path, error.line, error.problem)
             if place not in self._reported:
                 self._reported.add(place)
-                self.emit(error.session or "unknown", told_error(type(error).__name__, str(error)))
+                self.emit(error.session or "unknown", error_event(type(error).__name__, str(error)))
 
     @contextmanager
     def reporting_damage(self) -> Iterator[None]:
@@ -207,7 +193,7 @@ class Keeper:
             else "nothing is lost that a compaction needs"
         )
         fallback = f"repaired: {lost}; the damaged files are {', '.join(done.aside) or 'gone'}"
-        self.emit(error.session, told_error(type(error).__name__, str(error), fallback))
+        self.emit(error.session, error_event(type(error).__name__, str(error), fallback))
 
     @property
     def _heard(self) -> bool:
@@ -312,7 +298,7 @@ def _summary(session: str, done: Compaction, report: Report) -> Json:
     return {
         "session_id": session,
         "step": done.number,
-        "at": _now(),
+        "at": now(),
         "summary": "\n\n".join(fold.text for fold in folds),
         "messages": [id for fold in folds for id in fold.messages],
         "report": report.to_json(),
@@ -321,7 +307,3 @@ def _summary(session: str, done: Compaction, report: Report) -> Json:
 
 def _parent(after: Projection, at: int) -> int:
     return after.compactions[at - 1].number if at else 0
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from time import monotonic, perf_counter
+from time import monotonic
 
 from compact import models
 from compact.app.counting import counter_for
@@ -21,25 +21,19 @@ from compact.app.thresholds import Serving, room_for, serving_profile, threshold
 from compact.app.undo import undo_compaction
 from compact.engine import AskModel, Gauge, Inputs, Outcome, Report, report_of
 from compact.engine.compactor import Compactor, Round, Rounds
-from compact.engine.preparing import NEARLY, Background
+from compact.engine.events import discarded_event, error_event, pruned_event, public_events, result_events
+from compact.engine.preparing import Background
 from compact.engine.projection import Line, Projection
 from compact.engine.recalling import Recalled
 from compact.engine.searching import Hits
 from compact.engine.sessions import Session, Sessions
-from compact.engine.telling import (
-    told_compaction,
-    told_decision,
-    told_discarded,
-    told_error,
-    told_estimate,
-    told_result,
-)
 from compact.errors import CompactionBlocked, InvalidConfiguration, InvalidInput
 from compact.formats import parts_of
 from compact.messages import Json
 from compact.policies import CompactConfig, Decision, EffectiveThreshold, check_session_id
-from compact.ports import Event, Observe
+from compact.ports import Event, Observe, Origin, Source
 from compact.ports.closeable import Closeable
+from compact.ports.compactions import new_id
 from compact.providers.provider import AccountStyle
 from compact.settings.seals import seal_of
 
@@ -83,6 +77,8 @@ class CompactManager(Closeable):
             config = config.model_copy(update={"policy": policy})
         self.config = config
         profile = serving.profile if serving else None
+        self.source: Source = "manager"
+        """The entry point that the records of its compactions name."""
         self.vendor = profile.recipient if profile else models.find_model(config.model).vendor
         """Whose model the conversations are with, as the catalogue names it; others get placeholders for secrets."""
         account = AccountStyle(tag=True, seal=seal_of(config.seal_key.get_secret_value()))
@@ -246,10 +242,10 @@ class CompactManager(Closeable):
             reason = "it is left to the vendor" if left else "the last compaction was undone"
             reason += ", and the request still fits"
             shown = replace(decision, triggered=False, reason=reason) if held else decision
-            call.emit(told_decision(shown, self.config.policy, self.threshold))
+            call.emit_decision(shown, self.config.policy, self.threshold)
             if not (held or left):
                 self._prefetch(session, decision)
-        return call.lower(self._sent(call, own, decision.used), decision.room)
+        return call.lower(self._sent(call, own, decision), decision.room)
 
     def _made_by_hand(
         self,
@@ -264,7 +260,7 @@ class CompactManager(Closeable):
         own = self._follow(call, messages, system, tools)
         decision = self._decide(call)
         self._compact(call, decision, note=note or "manual")
-        return call.lower(self._sent(call, own, decision.used), decision.room)
+        return call.lower(self._sent(call, own, decision), decision.room)
 
     def _follow(
         self, call: Call, messages: Sequence[Json] | Mapping[str, Json], system: Json, tools: Sequence[Json] | None
@@ -280,38 +276,38 @@ class CompactManager(Closeable):
             beside = None if tools is None else listed(tools, "tools")
             own = session.follow(listed(messages), system, beside, self._keeper.originals, format)
         for error in session.unfit if session.unfit is not known else ():
-            call.emit(told_error(type(error).__name__, str(error), "as if it was not compacted"))
+            call.emit(error_event(type(error).__name__, str(error), "as if it was not compacted"))
         self._keeper.keep_early(session.id, session.unkept, call.emit)
         return own
 
     def _decide(self, call: Call) -> Decision:
         session = call.session
         decision = self.compactor.decide(session.current, session.gauge, call.answer)
-        call.emit(told_estimate(self.config.model, session.current.conversation, decision, session.gauge))
+        call.emit_estimate(self.config.model, decision)
         return decision
 
-    def _sent(self, call: Call, own: Mapping[Line, Json], used: int) -> Preflight:
-        session, report = call.session, call.report
+    def _sent(self, call: Call, own: Mapping[Line, Json], decision: Decision) -> Preflight:
+        session, report, used = call.session, call.report, decision.used
         sent, given = session.sent(own), session.tokens_of(own) if session.current.compactions else used
         cause, events = session.note_sent(), tuple(call.events)
         if report is None:
-            return Preflight(sent, False, given, used, events=events, break_cause=cause)
-        reach = session.current.compactions[-1].reach + 1
-        return Preflight(sent, True, given, report.tokens_after, report, reach, events, cause)
+            return Preflight(sent, False, given, used, events=events, break_cause=cause, left=decision.left)
+        last = session.current.compactions[-1]
+        after, reach = report.tokens_after, last.reach + 1
+        return Preflight(sent, True, given, after, report, reach, events, cause, compaction=last.number)
 
     def _compact(self, call: Call, decision: Decision, note: str) -> None:
         """Compact the session, or report what is in the way."""
-        before = call.session.current.conversation
-        call.emit(told_decision(decision, self.config.policy, self.threshold, note, before))
+        call.emit_decision(decision, self.config.policy, self.threshold, note)
         try:
             self._compacted(call, decision, note)
         except Exception as error:  # whatever it is, it is reported before it is raised
-            call.emit(told_error(type(error).__name__, str(error)))
+            call.emit(error_event(type(error).__name__, str(error)))
             raise
 
     def _compacted(self, call: Call, decision: Decision, note: str) -> None:
         """Keep what goes, and only then let it go."""
-        began, session = perf_counter(), call.session
+        session = call.session
         before = session.current.conversation
         if not note and not self._rounds.admits(_round(session, decision)):
             return
@@ -320,16 +316,16 @@ class CompactManager(Closeable):
         if not outcome.plan:
             return
         recipe, target = self.compactor.recipe, self.compactor.goal(decision).target
-        report = replace(report_of(recipe, before, outcome, session.gauge, target), seconds=perf_counter() - began)
+        report = report_of(recipe, before, outcome, session.gauge, target)
         with self._keeper.alone(session.id):
             counted = session.current.counting_from(self._keeper.last(session.id))
-            after = counted.compacted(outcome.plan, outcome.conversation)
+            after = counted.compacted(outcome.plan, outcome.conversation, report.facts)
             self._keeper.keep(session.id, after, report, call.emit)
         session.projection, session.report, call.report = after, report, report
-        for event in told_compaction(before, outcome, report, session.gauge, self.config.policy):
+        roles, undo = self.config.policy.roles_never_prune, f"undo({session.id!r}, {after.compactions[-1].number})"
+        call.emit(pruned_event(before, outcome.conversation, report.facts, roles, undo))
+        for event in result_events(before, outcome, report.facts, session.gauge):
             call.emit(event)
-        custom = bool(getattr(recipe.settings, "prompt", ""))
-        call.emit(told_result(report, automatic=not note, custom_prompt=custom))
         self._keeper.write_events(session.id)
 
     def _is_behind(self, session: Session) -> bool:
@@ -339,14 +335,13 @@ class CompactManager(Closeable):
     def _record(self, call: Call, decision: Decision, used: int) -> None:
         """Take note of what an automatic compaction left; one that was in vain again is an event."""
         if stalled := self._rounds.record(_round(call.session, decision), used):
-            call.emit(told_error(type(stalled).__name__, str(stalled), "none"))
+            call.emit(error_event(type(stalled).__name__, str(stalled), "none"))
 
     def _prefetch(self, session: Session, decision: Decision) -> None:
         """Have the next compaction made ready, if it is near."""
-        near = decision.used >= NEARLY * decision.trigger_at
         background = self.config.background
         wanted = self._questions.can_ask if background is None else background
-        if not (near and wanted and self.config.policy.automatic):
+        if not (wanted and decision.left is not None):
             return
         basis, gauge, keeper = session.current, session.gauge, self._keeper
 
@@ -354,7 +349,7 @@ class CompactManager(Closeable):
             seen: list[Event] = []
             inputs = self._inputs(basis, gauge, seen.append)
             observe = partial(_relayed, keeper, session.id)
-            outcome = self.compactor.compact(basis, decision, inputs, self._questions.asker(observe))
+            outcome = self.compactor.compact(basis, decision, inputs, self._questions.asker(observe, inputs.origin.id))
             failed = (one for one in seen if one.name in _WITHOUT and one.properties.get("kind") == "failure")
             if event := next(failed, None):
                 raise CompactionBlocked(str(event.properties.get("reason")))  # there is time to ask again
@@ -370,7 +365,7 @@ class CompactManager(Closeable):
             return None
         used = session.gauge.conversation(outcome.conversation)
         if used >= decision.trigger_at:
-            call.emit(told_discarded(outcome, f"it would leave {used:,} tokens"))
+            call.emit(discarded_event(outcome, f"it would leave {used:,} tokens"))
             return None
         self._record(call, decision, used)
         for event in outcome.events:
@@ -380,15 +375,19 @@ class CompactManager(Closeable):
     def _reduced(self, call: Call, decision: Decision, note: str) -> Outcome:
         """What the recipe makes of the session, or the error that says what is in the way."""
         session = call.session
-        inputs = self._inputs(session.current, session.gauge, call.relay)
-        outcome = self._rounds.reduce(_round(session, decision), inputs, self._questions.asker(call.relay), note)
+        inputs = self._inputs(session.current, session.gauge, call.relay, "manual" if note else "automatic")
+        asker = self._questions.asker(call.relay, inputs.origin.id)
+        outcome = self._rounds.reduce(_round(session, decision), inputs, asker, note)
         if decision.triggered and not note:
             self._record(call, decision, session.gauge.conversation(outcome.conversation))
         return outcome
 
-    def _inputs(self, basis: Projection, gauge: Gauge, observe: Observe | None = None) -> Inputs:
-        inputs = self.compactor.inputs(basis, gauge, observe)
-        return replace(inputs, vendor=self.vendor, redactor=self._keeper.redactor)
+    def _inputs(
+        self, basis: Projection, gauge: Gauge, observe: Observe | None = None, trigger: str = "automatic"
+    ) -> Inputs:
+        origin = Origin(self.source, self.config.model, trigger, new_id())
+        inputs = replace(self.compactor.inputs(basis, gauge, observe), vendor=self.vendor, origin=origin)
+        return replace(inputs, redactor=self._keeper.redactor)
 
 
 def _round(session: Session, decision: Decision) -> Round:
@@ -396,5 +395,5 @@ def _round(session: Session, decision: Decision) -> Round:
 
 
 def _relayed(keeper: Keeper, session: str, event: Event) -> None:
-    for translated in keeper.translated(event):
-        keeper.emit(session, translated)
+    for public in public_events(event):
+        keeper.emit(session, public)

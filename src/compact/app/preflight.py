@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from compact.app.keeping import Keeper
 from compact.engine import Report
 from compact.engine.compaction import PROVIDER_FAILED
+from compact.engine.events import decision_events, estimate_event, lowered_event, public_events
 from compact.engine.projection import BreakCause
 from compact.engine.sessions import Session
-from compact.engine.telling import lowered_event
 from compact.errors import InsufficientBudget, InvalidConversation, InvalidInput
 from compact.formats import Format
 from compact.messages import Json, dump_objects
-from compact.policies import AnswerRoom, Room
+from compact.policies import AnswerRoom, Decision, EffectiveThreshold, Policy, Room
 from compact.policies.room import read_answer_room
 from compact.ports import Event
 
@@ -29,7 +29,8 @@ class Preflight:
     `break_cause` says why the request does not begin with all messages of the request before: this or another process
     compacted the conversation, the client rewrote its history, or a compaction was undone. It is empty if it does, or
     if no request was sent before. `max_tokens` is the limit to send for the answer if the request's own does not fit;
-    None leaves that.
+    None leaves that. `compaction` is the number by which `undo` takes this compaction back, 0 where there was none;
+    `left` is how many tokens there are until the next one, where that is near.
     """
 
     messages: list[Json]
@@ -41,6 +42,8 @@ class Preflight:
     events: tuple[Event, ...] = ()
     break_cause: BreakCause = ""
     max_tokens: int | None = None
+    compaction: int = 0
+    left: int | None = None
 
     @property
     def failure(self) -> str:
@@ -99,10 +102,24 @@ class Call:
     def emit(self, event: Event) -> None:
         self.events.append(self.keeper.emit(self.session.id, event))
 
+    def emit_estimate(self, model: str, decision: Decision) -> None:
+        """Report the size of the request."""
+        conversation, gauge = self.session.current.conversation, self.session.gauge
+        system = gauge.message(conversation.system) if conversation.system else 0
+        frame, roles = gauge.frame(conversation), gauge.roles(conversation)
+        self.emit(estimate_event(model, decision, frame, system, roles))
+
+    def emit_decision(self, decision: Decision, policy: Policy, threshold: EffectiveThreshold, note: str = "") -> None:
+        """Report whether a compaction begins."""
+        names = "hard_cap_buffer", "strategy", "keep_recent_turns", "keep_tool_io_pairs"
+        shown = {name: getattr(policy, name) for name in names}
+        for event in decision_events(decision, shown, threshold, note):
+            self.emit(event)
+
     def relay(self, event: Event) -> None:
         """Pass on an event of the engine."""
-        for translated in self.keeper.translated(event):
-            self.emit(translated)
+        for public in public_events(event):
+            self.emit(public)
 
 
 def listed(given: Sequence[Json], what: str = "messages") -> list[Json]:

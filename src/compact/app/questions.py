@@ -54,8 +54,8 @@ class Questions(Closeable):
         """Whether a model or a callback answers."""
         return self._ask is not None or self._access is not None
 
-    def asker(self, observe: Observe) -> Asker:
-        """What answers the questions of one compaction; `observe` gets the events of asking."""
+    def asker(self, observe: Observe, compaction: str) -> Asker:
+        """Return what answers the questions of one compaction, by its id; `observe` gets the events of asking."""
         ask = self._ask
         if ask is None:
             if self._access is None:
@@ -64,7 +64,7 @@ class Questions(Closeable):
                 return NoModel(spent)
             allowance = Allowance(self.recipe.name, self._config.fallback_max_cost, self._day)
             asking = self._access.asking(observe, allowance.objection)
-            ask = _Recorded(asking, self.recipe.name, self._chosen, allowance)
+            ask = _Recorded(asking, self.recipe.name, self._chosen, allowance, compaction)
         limited = self.recipe.provider.id in LIMITED
         return LimitedQuestions(ask, self._config.max_asks) if limited else ask
 
@@ -77,18 +77,21 @@ class Questions(Closeable):
 class _Recorded(Relay):
     """Passes questions on, and records what the answers cost."""
 
-    def __init__(self, ask: AskModel, recipe: str, chosen: Summarizers, allowance: Allowance) -> None:
+    def __init__(
+        self, ask: AskModel, recipe: str, chosen: Summarizers, allowance: Allowance, compaction: str
+    ) -> None:
         super().__init__(ask)
         self._recipe = recipe
         self._summarizers = [Summarizer.of(profile) for profile in chosen.profiles]
         self._allowance = allowance
+        self._compaction = compaction
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:
         metered = Metered(self._ask)
         expected = price(asks, self._summarizers, self._recipe)
         try:
             answers = metered(asks)
-            record_spending(self._recipe, self._summarizers, metered, expected, (0, 0))
+            record_spending(self._recipe, self._summarizers, metered, expected, None, self._compaction)
         finally:
             self._allowance.settle()
         return answers

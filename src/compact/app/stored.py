@@ -190,13 +190,12 @@ class StoredSessions(SessionService, Closeable):
         asking = Asking(job.recipe.name, summarizers)
         with suppress(CompactError):
             compact_session(job, asking)
-        metered, before = Metered(ask), job.assembled.tokens
-        after = before
+        metered, facts = Metered(ask), None
         try:
             done = super().compacted(job, metered, observe)
-            after = done.assembled.tokens
+            facts = done.report.facts
         finally:
-            record_spending(job.recipe.name, summarizers, metered, asking.charge, (before, after))
+            record_spending(job.recipe.name, summarizers, metered, asking.charge, facts)
         return done
 
     acreate = in_thread(SessionService.create)

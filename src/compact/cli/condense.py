@@ -94,6 +94,7 @@ def condense(options: Options) -> None:
         model, source = choose_model(options.model, conversation)
         named = None if source == "default" else model
         condensation = Condensation(conversation, named, target, variant=options.variant)
+        condensation.source = "command line"
         summarized = condense_with(condensation, recipe, summarizers)
         result = summarized.result
         if options.plan is not None:

@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property, partial
+from time import perf_counter
 
 from compact.engine.answering import answer_offline, answer_safely
 from compact.engine.driver import Asker, AskModel, Judge, NoModel, Outcome, reasoning_drops, run
+from compact.engine.events import error_event
 from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
 from compact.engine.hidden_secrets import hide_secrets
 from compact.engine.media import drop_media
 from compact.engine.relays import find_reader
 from compact.engine.report import Report
-from compact.engine.telling import told_error
 from compact.errors import CompactError, InsufficientBudget
 from compact.formats import reject
 from compact.messages import (
@@ -32,7 +33,8 @@ from compact.messages import (
     visible,
 )
 from compact.policies import configure
-from compact.ports import Observe
+from compact.ports import CompactionFacts, Observe, Origin, PassSizes
+from compact.ports.compactions import new_id, now
 from compact.providers import Recipe, Task
 from compact.providers.auto import AutoProvider, AutoSettings
 from compact.providers.native.sections import OWN as ROO
@@ -83,6 +85,7 @@ class Inputs:
     conversation was compacted before. `observe` gets the events.
     `vendor` is whose model the conversation is with, as the catalogue names it, where that is known. `redactor` gives
     what finds the secrets that another vendor's model does not get to read; None where nothing is to be hidden.
+    `origin` is where the compaction is made, for its record; without an id, it gets a new one.
     """
 
     gauge: Gauge
@@ -94,6 +97,7 @@ class Inputs:
     observe: Observe | None = None
     vendor: str = ""
     redactor: Callable[[], Redactor] | None = usual_redactor
+    origin: Origin = field(default_factory=Origin)
 
 
 def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inputs, asker: Asker = None) -> Outcome:
@@ -105,6 +109,7 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
     `layers` would do, `auto` goes on, too. Without a callback, no model is called, and what a model would write is
     written offline. A model of another vendor gets placeholders for secrets.
     """
+    began = perf_counter()
     unasked = NOT_GIVEN if asker is None else asker.reason if isinstance(asker, NoModel) else ""
     ask = None
     if asker is not None and not isinstance(asker, NoModel):
@@ -128,32 +133,62 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
         run_.over_budget(goal.budget)
     if refused:
         run_.note_stand_in()
-    return replace(run_.judge.outcome(), unasked=unasked, failure=run_.failure, stand_in=run_.stand_in)
+    return replace(
+        run_.judge.outcome(),
+        unasked=unasked,
+        failure=run_.failure,
+        stand_in=run_.stand_in,
+        origin=replace(inputs.origin, id=inputs.origin.id or new_id()),
+        seconds=perf_counter() - began,
+    )
 
 
 def report_of(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gauge, target: int | None) -> Report:
-    """What a run came to; what stayed as it was at the front includes system prompt and tools."""
+    """Return the report of a run with its record; what stayed at the front includes system prompt and tools."""
     kept = common_prefix(
         [message.wire for message in before.messages], [message.wire for message in outcome.conversation.messages]
     )
+    return Report(
+        facts=_facts(recipe, before, outcome, gauge),
+        passes=outcome.passes,
+        target=target,
+        kept_prefix=gauge.conversation(before.with_messages(before.messages[:kept])),
+        events=outcome.events,
+    )
+
+
+def _facts(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gauge) -> CompactionFacts:
+    """Make the record of a run."""
     spent = [done.cost for done in outcome.passes if done.cost is not None]
     written = any(edit.kind is EditKind.SUMMARIZED for step in outcome.plan for edit in step.edits)
     created = [event.properties.get("offline") for event in outcome.events if event.name == "summary_created"]
+    asked = [event.properties.get("strategy") for event in outcome.events if event.name == "summary_requested"]
     by_model = bool(outcome.models) and not (created and all(created))
-    return Report(
+    origin, left = outcome.origin, {message.id for message in outcome.conversation.messages}
+    # After a refusal, the summary was written by another strategy than the first one asked for.
+    usual = recipe.words.get("strategy") or getattr(recipe.settings, "strategy", "")
+    strategy = str((asked[-1 if by_model else 0] if asked else usual) or "")
+    return CompactionFacts(
+        id=origin.id,
+        ended_at=now(),
+        source=origin.source,
+        trigger=origin.trigger,
         provider=outcome.stand_in or recipe.provider.name,
         recipe=recipe.name,
-        passes=outcome.passes,
+        strategy=strategy if written else "",
+        custom_prompt=bool(recipe.words.get("prompt")),
+        model=origin.model,
         tokens_before=gauge.conversation(before),
         tokens_after=gauge.conversation(outcome.conversation),
-        target=target,
-        kept_prefix=gauge.conversation(before.with_messages(before.messages[:kept])),
-        seconds=sum(done.seconds for done in outcome.passes),
+        removed=sum(message.id not in left for message in before.messages),
         cost=sum(spent, Decimal(0)) if spent else None,
-        events=outcome.events,
+        seconds=round(outcome.seconds, 6),
         written_by=outcome.models if written and by_model else (),
         why_offline=_why_offline(outcome) if written and not by_model else "",
         failure=outcome.failure,
+        passes=tuple(
+            PassSizes(done.name, done.tokens_before, done.tokens_after) for done in outcome.passes if not done.skipped
+        ),
     )
 
 
@@ -211,7 +246,7 @@ class _Run:
         self.stand_in = _AUTO.name if self.judge.tokens < left else self.stand_in
         stayed = "what it had done stays" if left < self._at_first else "nothing was changed"
         self.failure = f"{failure}; {f'{_AUTO.id} did the work' if self.stand_in else stayed}"
-        self.judge.note(told_error(PROVIDER_FAILED, self.failure, _AUTO.id if continues else ""))
+        self.judge.note(error_event(PROVIDER_FAILED, self.failure, _AUTO.id if continues else ""))
 
     def drop_media(self, size: int) -> None:
         """Take out images and files, the oldest first, until the request has so many bytes."""
@@ -284,7 +319,7 @@ class _Run:
     def over_budget(self, budget: int) -> None:
         """Bring the request within its budget, whatever it takes; no model is called for that."""
         message = f"{self.judge.tokens:,} tokens were left where {budget:,} may be used"
-        self.judge.note(told_error("OverBudget", message, _AUTO.id))
+        self.judge.note(error_event("OverBudget", message, _AUTO.id))
         self._fill(budget, None)
         if self.judge.tokens > (self._goal.most or budget) and (before := self._holds - 1) > 0:
             # The newest thought that stays is bound to no older ones: these may go, all of them.

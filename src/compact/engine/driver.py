@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import takewhile
 from time import perf_counter
@@ -28,7 +28,7 @@ from compact.messages import (
     untouchable,
     visible,
 )
-from compact.ports import Answer, Ask, Completion, Event, Failure, Measure, Observe
+from compact.ports import Answer, Ask, Completion, Event, Failure, Measure, Observe, Origin
 from compact.providers import Applied, Rejected, Steps, Verdict
 from compact.quantities import counted
 
@@ -54,6 +54,7 @@ class Outcome:
 
     `models` are those that answered questions, which took `asking` seconds; `unasked` says why none was asked.
     `failure` says how the recipe's own provider failed, and `stand_in` is the name of the one that did its work.
+    `origin` is where it was made, which took `seconds`.
     """
 
     conversation: Conversation
@@ -65,6 +66,8 @@ class Outcome:
     asking: float = 0.0
     failure: str = ""
     stand_in: str = ""
+    origin: Origin = field(default_factory=Origin)
+    seconds: float = 0.0
 
 
 class Judge:

@@ -11,14 +11,12 @@ from time import monotonic, perf_counter
 from typing import TypeAlias
 
 from compact.engine.driver import Outcome
+from compact.engine.events import discarded_event, prepared_event
 from compact.engine.projection import Projection
-from compact.engine.telling import told_discarded, told_prepared
 from compact.formats import reject
 from compact.messages import MOVING_TAIL, check
 from compact.ports import Event, Measure
 
-NEARLY = 0.9
-"""The share of the trigger from which on a compaction is prepared."""
 MOST = 4
 """Compactions that are prepared at the same time; a session beyond that tries again with its next request."""
 _CLOSING = 2.0
@@ -146,12 +144,12 @@ class Background:
         if job.outcome is None:
             self._discard(job, why)
         elif not job.dropped:
-            self._tell(job.session, told_prepared(job.outcome, len(job.basis.log), perf_counter() - began))
+            self._tell(job.session, prepared_event(job.outcome, len(job.basis.log), perf_counter() - began))
 
     def _discard(self, job: _Job, why: str) -> None:
         if not job.dropped:
             job.dropped = True
-            self._tell(job.session, told_discarded(job.outcome, why))
+            self._tell(job.session, discarded_event(job.outcome, why))
 
 
 def _applied(prepared: Outcome, projection: Projection, upto: int, measure: Measure) -> Outcome | None:

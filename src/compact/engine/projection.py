@@ -32,6 +32,7 @@ from compact.messages import (
     turns_of,
     unresolved,
 )
+from compact.ports import CompactionFacts
 
 BreakCause: TypeAlias = Literal["", "compaction", "client_rewrote", "undo"]
 """Why a request does not begin with the messages of the request before; empty where it does."""
@@ -68,13 +69,17 @@ def by_turns(lines: Sequence[Line]) -> list[Lines]:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What was done to a log of `upto` messages, none of them after `reach`; `view` is what it came to."""
+    """What was done to a log of `upto` messages, none of them after `reach`; `view` is what it came to.
+
+    `facts` are its record; None where an earlier version made it.
+    """
 
     number: int
     upto: int
     reach: int
     plan: Plan
     view: Lines
+    facts: CompactionFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +146,7 @@ class Projection:
         fresh = [self._line(wire, position) for position, wire in enumerate(messages, len(self.log))]
         return replace(self, log=(*self.log, *fresh)) if fresh else self
 
-    def compacted(self, plan: Plan, after: Conversation) -> Projection:
+    def compacted(self, plan: Plan, after: Conversation, facts: CompactionFacts | None = None) -> Projection:
         """The projection after one more compaction, which made `after` of the view."""
         lines = {id(turn[0].message): turn[0] for turn in by_turns(self.view) if len(turn) == 1}
         positions = {line.message.id: line.position for line in self.view}
@@ -153,7 +158,7 @@ class Projection:
             view.append(line or Line(first, positions[first.id], shown, shown))
             view += (Line(message, positions[message.id], None, None) for message in joined)
         number = self.counted + 1
-        done = Compaction(number, len(self.log), reach, plan, tuple(view))
+        done = Compaction(number, len(self.log), reach, plan, tuple(view), facts)
         return replace(self, compactions=(*self.compactions, done), counted=number)
 
     def counting_from(self, number: int) -> Projection:
@@ -246,12 +251,12 @@ class Projection:
 
     def repeat(self, later: Compaction) -> Projection:
         """The projection with a later compaction done again; unchanged if that was built on what is gone."""
-        again = self.replay(later.plan, later.number, later.upto)
+        again = self.replay(later.plan, later.number, later.upto, later.facts)
         if again is None:
             return self
         return again if _originals(again.compactions[-1].plan) == _originals(later.plan) else self
 
-    def replay(self, plan: Plan, number: int, upto: int) -> Projection | None:
+    def replay(self, plan: Plan, number: int, upto: int, facts: CompactionFacts | None = None) -> Projection | None:
         """The projection with a plan that was made when the log had `upto` messages; None if it does not fit."""
         conversation = self.frame.with_messages([line.message for line in self.view if line.position < upto])
         try:
@@ -259,7 +264,7 @@ class Projection:
         except EditError:
             return None
         rest = [line.message for line in self.log[upto:]]
-        again = self.compacted(done, conversation.with_messages([*conversation.messages, *rest]))
+        again = self.compacted(done, conversation.with_messages([*conversation.messages, *rest]), facts)
         done_again = replace(again.compactions[-1], number=number)
         return replace(again, compactions=(*self.compactions, done_again), counted=max(self.counted, number))
 

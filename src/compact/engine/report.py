@@ -9,7 +9,8 @@ from typing import Literal
 from pydantic_core import to_jsonable_python
 
 from compact.messages import Json
-from compact.ports import Event
+from compact.models import saved_dollars
+from compact.ports import CompactionFacts, Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +35,64 @@ class PassReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A whole condensation.
+    """A whole condensation: the `facts` that are its record, and what only the one who made it can see.
 
     `kept_prefix` is how many tokens at the front are unchanged, so that a vendor's prompt cache still has them.
-    `saved` is what each later request costs less with the vendor's prompt cache, in dollars, where the price is known.
-    `written_by` are the models that wrote of what was removed; `why_offline` says why none did where an account was
-    written. `failure` says how the recipe's own provider failed, or that it was refused, and who did its work.
     """
 
-    provider: str
+    facts: CompactionFacts
     passes: tuple[PassReport, ...]
-    tokens_before: int
-    tokens_after: int
     target: int | None
     kept_prefix: int
-    seconds: float
-    cost: Decimal | None = None
-    saved: Decimal | None = None
     notes: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
-    recipe: str = ""
-    written_by: tuple[str, ...] = ()
-    why_offline: str = ""
-    failure: str = ""
+
+    @property
+    def provider(self) -> str:
+        """The provider that did the work."""
+        return self.facts.provider
+
+    @property
+    def recipe(self) -> str:
+        return self.facts.recipe
+
+    @property
+    def tokens_before(self) -> int:
+        return self.facts.tokens_before
+
+    @property
+    def tokens_after(self) -> int:
+        return self.facts.tokens_after
+
+    @property
+    def seconds(self) -> float:
+        """How long making it took."""
+        return self.facts.seconds
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What was paid for it, in dollars."""
+        return self.facts.cost
+
+    @property
+    def saved(self) -> Decimal | None:
+        """What the removed tokens would have cost in the next request, in dollars, where the price is known."""
+        return saved_dollars(self.facts)
+
+    @property
+    def written_by(self) -> tuple[str, ...]:
+        """The models that wrote of what was removed."""
+        return self.facts.written_by
+
+    @property
+    def why_offline(self) -> str:
+        """Why no model wrote of it, where an account was written."""
+        return self.facts.why_offline
+
+    @property
+    def failure(self) -> str:
+        """How the recipe's own provider failed, or that it was refused, and who did its work."""
+        return self.facts.failure
 
     @property
     def target_met(self) -> bool:
@@ -80,16 +116,23 @@ class Report:
         if self.why_offline:
             lines.append(f" - Written offline: {self.why_offline}")
         lines += [f" - {note}" for note in self.notes]
-        lines.append(f" - Time: {self.seconds:.1f} seconds")
+        lines.append(f" - Time: {duration(self.seconds)}")
         return "\n".join(lines)
 
     def to_json(self) -> Json:
-        """The report as plain JSON; money as text, so that nothing is rounded."""
-        return to_jsonable_python(self) | {"target_met": self.target_met}
+        """The report as plain JSON, its facts among the rest; money as text, so that nothing is rounded."""
+        saved = None if self.saved is None else format(self.saved, "f")
+        own = {name: value for name, value in to_jsonable_python(self).items() if name != "facts"}
+        return self.facts.to_json() | own | {"saved": saved, "target_met": self.target_met}
 
 
 def share(before: int, after: int) -> float:
     return (after - before) / before if before else 0.0
+
+
+def duration(seconds: float) -> str:
+    """The time in seconds, or below one in milliseconds."""
+    return f"{seconds:.1f} seconds" if seconds >= 1 else f"{seconds * 1000:.1f} milliseconds"
 
 
 def percent(share: float, sign: Literal["", "+"] = "") -> str:

@@ -281,7 +281,7 @@ def _replayed(frame: Conversation, last: Record, records: Mapping[int, Record], 
         rest = log_of(record, originals, len(projection.log))
         try:
             projection = projection.extended(rest)
-            done = projection.replay(plan, record.number, len(record.log))
+            done = projection.replay(plan, record.number, len(record.log), record.facts)
         except UNUSABLE:
             done = None
         if done is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from compact.models.catalogue import find_model, list_models
 from compact.models.cost import cost
 from compact.models.model import DEFAULT_WINDOW, CacheRules, Limits, Model, Prices, Tier, input_limit
+from compact.models.payback import saved_dollars
 from compact.ports import Usage
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "find_model",
     "input_limit",
     "list_models",
+    "saved_dollars",
 ]

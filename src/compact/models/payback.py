@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from compact.models.catalogue import find_model
 from compact.models.cost import cost
 from compact.models.model import CacheRules, Prices
-from compact.ports import Usage
+from compact.ports import CompactionFacts, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,15 @@ def payback(
     once = (after_first - after_later) - (before_first - before_later)
     saved = before_later - after_later
     return Payback(condensing, once, saved, _turns(condensing + once, saved))
+
+
+def saved_dollars(facts: CompactionFacts) -> Decimal | None:
+    """What each later request costs less, with the vendor's prompt cache; None where a price is unknown."""
+    if not facts.model:
+        return None
+    model = find_model(facts.model)
+    found = payback(Rewrite(facts.tokens_before, facts.tokens_after, 0), model.prices, model.cache)
+    return found and found.saved
 
 
 def _request(tokens: int, held: int, cache: CacheRules | None) -> Usage:

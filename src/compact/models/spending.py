@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal, InvalidOperation
 from statistics import median
 from typing import Any, NamedTuple
+
+from compact.ports import CompactionFacts
 
 FEWEST = 3
 """Bills of a model for one recipe before the lengths of its answers are relied on."""
@@ -69,10 +71,11 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """One condensation: what it was expected to cost and what it did.
+    """What the questions of one compaction were expected to cost and what they did.
 
-    `at` is the time in UTC, `limit` the length that was asked for, of all answers together, in tokens. The tokens
-    before and after are 0 where they are not known.
+    `at` is the time in UTC, `limit` the length that was asked for, of all answers together, in tokens. `compaction` is
+    the id of the compaction that they were asked for, and `facts` its record, where they were written down after it.
+    The tokens before and after are those that earlier versions wrote; they are 0 where they are not known.
     """
 
     at: str
@@ -82,8 +85,10 @@ class Spending:
     estimated: Charge
     actual: Charge
     limit: int
-    tokens_before: int
-    tokens_after: int
+    tokens_before: int = 0
+    tokens_after: int = 0
+    compaction: str = ""
+    facts: CompactionFacts | None = None
 
     @property
     def error(self) -> float | None:
@@ -93,7 +98,8 @@ class Spending:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; money as text, so that nothing is rounded."""
-        return {key: _plain(value) for key, value in asdict(self).items()}
+        facts = self.facts and self.facts.to_json()
+        return {key: _plain(value) for key, value in asdict(replace(self, facts=None)).items()} | {"facts": facts}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Spending:
@@ -109,6 +115,8 @@ class Spending:
                 limit=int(data["limit"]),
                 tokens_before=int(data["tokens_before"]),
                 tokens_after=int(data["tokens_after"]),
+                compaction=str(data.get("compaction") or ""),
+                facts=CompactionFacts.from_json(facts) if isinstance(facts := data.get("facts"), dict) else None,
             )
         except (KeyError, TypeError, AttributeError, ValueError, InvalidOperation) as error:
             raise ValueError(f"no record of a condensation: {error}") from None

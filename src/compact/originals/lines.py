@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 from compact.messages import Json, common_prefix, message_bytes
-from compact.ports import Record
+from compact.ports import CompactionFacts, Record
 
 DIGEST = 64  # characters
 _CHECKSUM = 8
@@ -159,7 +159,7 @@ def read_check(body: bytes) -> Check | None:
 def write_commit(record: Record, before: Sequence[str]) -> bytes:
     """The record; of its log only what differs from the log of the record written before it."""
     same = common_prefix(before, record.log)
-    body = {
+    body: dict[str, Json] = {
         "number": record.number,
         "parent": record.parent,
         "format": record.format,
@@ -170,6 +170,8 @@ def write_commit(record: Record, before: Sequence[str]) -> bytes:
         "version": record.version,
         "plan": record.plan,
     }
+    if record.facts is not None:
+        body["facts"] = record.facts.to_json()
     return write_line(Kind.COMMIT, message_bytes(body))
 
 
@@ -192,6 +194,7 @@ class Commit(NamedTuple):
 
 def read_commit(body: bytes, session: str) -> Commit:
     fields = _Fields(body, "record")
+    facts = fields.values.get("facts")
     record = Record(
         session=session,
         number=fields.number("number"),
@@ -201,6 +204,7 @@ def read_commit(body: bytes, session: str) -> Commit:
         plan=fields.values.get("plan"),
         at=fields.text("at"),
         version=fields.number("version") if "version" in fields.values else 1,
+        facts=CompactionFacts.from_json(facts) if isinstance(facts, dict) else None,
     )
     return Commit(record, fields.number("same"), fields.number("sum") if "sum" in fields.values else None)
 

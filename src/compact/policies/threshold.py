@@ -24,6 +24,8 @@ LEAST_SHARE = MIN_CONDENSE_THRESHOLD / 100
 USUAL_TARGET = 0.5
 _MB = 1_000_000
 _USUAL_TRIGGER = 0.85
+NEAR = 0.9
+"""The share of the trigger from which on a compaction is near: it is reported, and prepared."""
 _RANGE = f"{MIN_CONDENSE_THRESHOLD}% to {MAX_CONDENSE_THRESHOLD}%"
 
 
@@ -120,6 +122,7 @@ class Decision:
 
     `trigger_at` is the size from which on it triggers; `lowered` by what factor the answer's room lowers that. `size`
     is that of the request in bytes, and `size_at` from where on that triggers; None where the vendor states no limit.
+    `left` is how many tokens there are until it triggers, where a compaction is near; None where it is not, or has come.
     """
 
     triggered: bool
@@ -131,6 +134,7 @@ class Decision:
     lowered: float = 1.0
     size: int = 0
     size_at: int | None = None
+    left: int | None = None
 
     @property
     def is_full(self) -> bool:
@@ -184,8 +188,10 @@ def should_condense(used: int, window: int | Room, threshold: Threshold, size: i
         triggered, reason = True, f"{used:,} tokens exceed the {budget:,} that buffer and reserved output leave"
     else:
         triggered, reason = False, f"{used:,} tokens are below the threshold of {trigger_at:,}"
-    lowered = trigger_at / max(1, unlowered)
-    return Decision(triggered, reason, used, trigger_at, threshold.minimum, room, lowered, size, size_at)
+    begins = max(trigger_at, threshold.minimum)
+    near = threshold.automatic and not triggered and used >= NEAR * begins
+    left, lowered = begins - used if near else None, trigger_at / max(1, unlowered)
+    return Decision(triggered, reason, used, trigger_at, threshold.minimum, room, lowered, size, size_at, left)
 
 
 Source: TypeAlias = Literal["profile", "model", "workspace", "global", "default"]

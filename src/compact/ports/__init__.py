@@ -1,6 +1,7 @@
 """What crosses the borders between layers: questions to a model with their answers, measures of size, events."""
 
 from compact.ports.asks import LEAST_ANSWER, LEAST_SAVED, Answer, Ask, Completion, Failure, FailureKind, Reader, Refusal
+from compact.ports.compactions import CompactionFacts, Origin, PassSizes, Source
 from compact.ports.events import Event, Observe
 from compact.ports.measure import Measure
 from compact.ports.sessions import (
@@ -27,6 +28,7 @@ __all__ = [
     "Answer",
     "Archive",
     "Ask",
+    "CompactionFacts",
     "Completion",
     "Event",
     "Export",
@@ -38,12 +40,15 @@ __all__ = [
     "ModelConfig",
     "NewMessage",
     "Observe",
+    "Origin",
     "Originals",
+    "PassSizes",
     "Reader",
     "Record",
     "Refusal",
     "SessionStore",
     "Snapshot",
+    "Source",
     "Span",
     "StoredMessage",
     "StoredSession",

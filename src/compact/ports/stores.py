@@ -9,6 +9,7 @@ from typing import Protocol
 
 from compact.errors import CompactError
 from compact.messages import Json
+from compact.ports.compactions import CompactionFacts
 
 RECORD_VERSION = 2
 """What records are written as; 1 are those that say nothing of it."""
@@ -20,7 +21,7 @@ class Record:
 
     `log` are the digests of the session's messages up to then; `parent` is the number of the compaction it was made
     on, 0 for none; `plan` is what it did, as JSON; `at` is the time, UTC in ISO 8601. `version` tells how `plan` is to
-    be read; the rest is the same in every version.
+    be read; the rest is the same in every version. `facts` say what it came to; records of earlier versions have none.
     """
 
     session: str
@@ -31,6 +32,7 @@ class Record:
     plan: Json
     at: str
     version: int = RECORD_VERSION
+    facts: CompactionFacts | None = None
 
 
 class Originals(Protocol):

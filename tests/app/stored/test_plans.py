@@ -192,7 +192,9 @@ def test_a_recipe_that_only_cuts_needs_no_account(desk: Desk) -> None:
     sent = desk.sessions.prepare("a", [user("And now?")])
     assert sent.compression is not None
     assert sent.summary is not None
-    assert read_summary(sent.summary).recipe == "speed"
+    facts = read_summary(sent.summary).facts
+    assert facts is not None
+    assert facts.recipe == "speed"
     assert desk.model.asked == []
     assert len(sent.messages) == 11 or read_summary(sent.summary).account is not None
     edited = desk.sessions.summaries.edit("a", "The files are read.")

@@ -9,43 +9,68 @@ import pytest
 from compact.engine.stored.service import Wish
 from compact.errors import CompactionBlocked, InsufficientBudget
 from compact.messages import Json
-from compact.ports import Completion, ModelConfig
-from tests.app.stored.conftest import WINDOW, Desk, user
+from compact.ports import CompactionFacts, Completion, ModelConfig
+from tests.app.stored.conftest import THRESHOLD, WINDOW, Desk, user
 
 
-def test_the_events_of_a_compression_hold_all_its_facts(desk: Desk) -> None:
+def test_the_events_of_a_compression_are_those_of_every_entry_point(desk: Desk) -> None:
     desk.model.answer = lambda _: Completion("# Done\n\n- What was said,\n- in short.", Decimal("0.01"), trusted=True)
+    desk.say(30)
+    tokens = desk.sessions.context("a").tokens
+    done = desk.sessions.compress("a", Wish(retention=0, note="tabs"))
+    names = [event.name.removeprefix("compact.") for event in desk.events]
+    assert names[:3] == ["token_estimate", "trigger_decision", "compression_started"]
+    assert names[-4:] == ["pruned_messages", "summary_created", "condensed", "compression_finished"]
+    (estimate,), (decision,) = desk.told("token_estimate"), desk.told("trigger_decision")
+    assert estimate["t_est"] == sum(estimate["breakdown"].values()) == tokens
+    assert (decision["triggered"], decision["reason"], decision["policy"]["trigger_pct"]) == (True, "tabs", 0.95)
+    facts = done.report.facts
+    assert desk.told("condensed") == [facts.to_json()]
+    assert (facts.source, facts.trigger, facts.model) == ("chat", "manual", "gpt-4o")
+    assert (facts.cost, facts.written_by) == (Decimal("0.02"), ())
+    assert facts.why_offline == "there was nothing to ask a model about"  # nothing but trusted code has answered
+    assert CompactionFacts.from_json(done.snapshot.content["facts"]) == facts
+    (pruned,), (created,) = desk.told("pruned_messages"), desk.told("summary_created")
+    assert pruned["pruned_count"] == facts.removed == done.messages
+    assert pruned["undo"] == "summaries.undo('a')"
+    assert created["strategy"] == facts.strategy == "general"
+    seconds = {event.name: event.seconds for event in desk.events}
+    assert 0 < seconds["compact.summary_created"] < seconds["compact.condensed"] == facts.seconds
+    assert done.tokens_before == tokens
+    assert done.tokens_after == desk.sessions.context("a").tokens
+
+
+def test_the_page_is_told_of_a_compression_in_the_words_that_it_shows(desk: Desk) -> None:
+    desk.model.answer = lambda _: Completion("# Done\n\n- What was said,\n- in short.", trusted=True)
     desk.say(30)
     tokens = desk.sessions.context("a").tokens
     done = desk.sessions.compress("a", Wish(retention=0))
     (began,), (ended,) = desk.told("compression_started"), desk.told("compression_finished")
-    facts = {"trigger": "manual", "tokens": tokens, "threshold": 0.95, "threshold_from": began["threshold_from"]}
+    facts = {"trigger": "manual", "tokens": tokens, "threshold": 0.95, "threshold_from": "default"}
     assert began == {**facts, "messages": began["messages"]}
     assert began["messages"] > 0
-    assert ended == {
-        **facts,
-        "messages": done.messages,
-        "after": done.tokens_after,
-        "snapshot": done.snapshot.id,
-        "recipe": done.report.recipe,
-        "written_by": [],
-        "why_offline": "there was nothing to ask a model about",  # nothing but trusted code has answered
-        "cost": "0.02",
-        "custom_prompt": False,
-        "custom_handler": False,
-        "preview": "What was said, in short. What was said, in short.",
-    }
-    assert done.tokens_before == tokens
-    assert done.tokens_after == desk.sessions.context("a").tokens
+    after = {"messages": done.messages, "after": done.tokens_after, "snapshot": done.snapshot.id}
+    assert ended == {**facts, **after, "preview": "What was said, in short. What was said, in short."}
+
+
+def test_every_request_tells_its_size_and_how_near_a_compression_is(desk: Desk) -> None:
+    desk.say(10)
+    desk.sessions.prepare("a")
+    assert [event.name for event in desk.events] == ["compact.token_estimate", "compact.trigger_decision"]
+    desk.say(57, 10)
+    tokens = desk.sessions.prepare("a").tokens
+    assert desk.told("near") == [{"t_est": tokens, "trigger_at": THRESHOLD, "left": THRESHOLD - tokens}]
+    assert 0 < THRESHOLD - tokens < THRESHOLD / 10
 
 
 def test_offline_no_model_is_asked_and_the_events_say_why(desk: Desk) -> None:
     desk.say(30)
     done = desk.sessions.compress("a", Wish(offline=True))
     (ended,) = desk.told("compression_finished")
+    (condensed,) = desk.told("condensed")
     assert desk.model.asked == []
-    assert (ended["written_by"], ended["custom_handler"]) == ([], False)
-    assert ended["why_offline"] == done.report.why_offline == "it was asked for without a model"
+    assert condensed["written_by"] == []
+    assert condensed["why_offline"] == done.report.why_offline == "it was asked for without a model"
     assert 0 < len(ended["preview"]) <= 200
 
 

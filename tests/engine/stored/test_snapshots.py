@@ -31,12 +31,29 @@ from compact.messages import (
     frame_account,
     plan_to_json,
 )
-from compact.ports import SNAPSHOT_VERSION, Snapshot
+from compact.ports import SNAPSHOT_VERSION, CompactionFacts, PassSizes, Snapshot
 
 ACCOUNT = Fold(("0", "1"), frame_account("Tabs are skipped.", 2), EditKind.SUMMARIZED, "user")
 MARKER = Fold(("4", "5", "6"), None, EditKind.SUMMARIZED)
 CUT = Replace(Where("2", 0), "short", EditKind.TRUNCATED)
 PLAN = (Pass("One", (ACCOUNT, CUT)), Pass("Two", (MARKER,)))
+FACTS = CompactionFacts(
+    id="5f",
+    ended_at="2030-01-01T00:00:00.000Z",
+    source="chat",
+    trigger="manual",
+    recipe="layers",
+    strategy="coding",
+    model="gpt-4o",
+    tokens_before=900,
+    tokens_after=400,
+    removed=5,
+    seconds=1.5,
+    written_by=("gpt-4o", "gpt-4o-mini"),
+    why_offline="no key",
+    cost=Decimal("0.00000012"),
+    passes=(PassSizes("Account", 900, 400),),
+)
 WHOLE = SummarySnapshot(
     plan=PLAN,
     view=(ACCOUNT.handle, 12, MARKER.handle, 17),
@@ -46,16 +63,9 @@ WHOLE = SummarySnapshot(
     number=3,
     words="Tabs are skipped.",
     role="assistant",
-    trigger="manual",
-    recipe="layers",
-    strategy="coding",
-    tokens_before=900,
-    tokens_after=400,
+    facts=FACTS,
     replaces=8,
     source="other",
-    written_by=("gpt-4o", "gpt-4o-mini"),
-    why_offline="no key",
-    cost=Decimal("0.00000012"),
 )
 OLD: dict[str, Any] = {
     "summaryText": "What was said.",
@@ -93,6 +103,7 @@ def test_a_summary_is_stored_under_the_names_that_readers_know_and_is_read_back_
             "writtenBy": ["gpt-4o", "gpt-4o-mini"],
             "whyOffline": "no key",
             "cost": "0.00000012",
+            "facts": FACTS.to_json(),
             "replaces": 8,
             "from": "other",
         },
@@ -104,11 +115,20 @@ def test_a_summary_is_stored_under_the_names_that_readers_know_and_is_read_back_
     assert describe_summary(stored) == replace(WHOLE, plan=(), view=())
 
 
+def test_a_summary_of_an_earlier_version_has_what_was_known_of_it_and_is_marked_as_older() -> None:
+    content = {name: value for name, value in WHOLE.stored("a", len).content.items() if name != "facts"}
+    facts = describe_summary(replace(snapshot(content), created="2029")).facts
+    unknown: dict[str, Any] = {"id": "", "source": "", "model": "", "removed": 0, "seconds": 0.0, "passes": ()}
+    assert facts == replace(FACTS, ended_at="2029", **unknown)
+    assert facts.older
+    assert not FACTS.older
+
+
 def test_what_does_not_hold_for_a_summary_is_not_stored() -> None:
     content = SummarySnapshot().stored("a", len).content
-    assert content.keys().isdisjoint(("writtenBy", "whyOffline", "cost", "replaces", "from"))
-    zeros = SummarySnapshot(replaces=0, cost=Decimal(0)).stored("a", len).content
-    assert (zeros["replaces"], zeros["cost"]) == (0, "0")
+    assert content.keys().isdisjoint(("facts", "writtenBy", "whyOffline", "cost", "replaces", "from"))
+    zeros = SummarySnapshot(replaces=0, facts=replace(FACTS, cost=Decimal(0))).stored("a", len).content
+    assert (zeros["replaces"], zeros["cost"], zeros["facts"]["cost"]) == (0, "0", "0")
     assert describe_summary(snapshot({})) == SummarySnapshot(cutoff=9)
 
 
@@ -117,6 +137,9 @@ def test_what_is_damaged_is_described_as_far_as_it_can_be_read() -> None:
         ("messageRange", "messages", "version", "tokensBefore", "tokensAfter", "replaces", "writtenBy"), "x"
     )
     assert describe_summary(snapshot({**wrong, "cost": "dear"})) == SummarySnapshot(cutoff=9)
+    manual = CompactionFacts(trigger="manual")
+    assert describe_summary(snapshot({**wrong, "trigger": "manual", "cost": "dear"})).facts == manual
+    assert describe_summary(snapshot({"trigger": "manual", "facts": {"cost": "NaN", "passes": [3]}})).facts == manual
     assert describe_summary(snapshot({"cost": 3, "messageRange": {"first": "x"}})) == SummarySnapshot(cutoff=9)
     assert describe_summary(snapshot({"words": "", "summaryText": "As sent."})).words == "As sent."
     assert describe_summary(snapshot({"words": "Said.", "summaryText": "As sent."})).words == "Said."
@@ -134,23 +157,27 @@ def test_the_account_goes_before_a_marker_of_more_messages() -> None:
 def test_other_words_take_the_place_of_the_account_and_nothing_else_moves() -> None:
     seal = Seal("a key of the tests")
     new = Fold(("0", "1"), frame_account("Mine.", 5, Frame(seal=seal)), EditKind.SUMMARIZED, "user")
-    assert WHOLE.reworded("Mine.", seal) == replace(
+    assert WHOLE.reworded("Mine.", "edited", seal) == replace(
         WHOLE,
         plan=(Pass("One", (CUT,)), Pass("Two", (MARKER,)), Pass("Summary", (new,))),
         view=(new.handle, 12, MARKER.handle, 17),
         words="Mine.",
         number=4,
-        written_by=(),
-        why_offline="",
-        cost=None,
+        revised="edited",
+        facts=None,
     )
 
 
 def test_where_there_was_no_account_the_words_come_first() -> None:
     cut = SummarySnapshot(plan=(Pass("One", (CUT,)),), view=(12, 17), cutoff=17, messages=1, role="user")
     new = Fold((), frame_account("Mine.", 1), EditKind.SUMMARIZED, "user")
-    assert cut.reworded("Mine.") == replace(
-        cut, plan=(*cut.plan, Pass("Summary", (new,))), view=(new.handle, 12, 17), words="Mine.", number=1
+    assert cut.reworded("Mine.", "imported") == replace(
+        cut,
+        plan=(*cut.plan, Pass("Summary", (new,))),
+        view=(new.handle, 12, 17),
+        words="Mine.",
+        number=1,
+        revised="imported",
     )
 
 

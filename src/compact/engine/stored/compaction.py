@@ -16,7 +16,7 @@ from compact.messages import Fold, Message, Seal, exchanges, is_bridge, seen, st
 from compact.models import find_model
 from compact.policies import Decision, from_a_request, last_within
 from compact.policies.stored import StoredSettings
-from compact.ports import Observe, StoredMessage
+from compact.ports import Observe, Origin, StoredMessage
 from compact.providers import Recipe
 from compact.providers.provider import AccountStyle
 from compact.tokens import Counter
@@ -33,7 +33,7 @@ class Job:
     """One compaction: of what, by which recipe and settings, and what was decided about the session's size.
 
     `retention` is how many tokens of the last messages are to stay. `target` is the tokens to come down to; None leaves
-    it to the recipe. `seal` signs the account.
+    it to the recipe. `seal` signs the account, and `trigger` says what set the compaction off.
     """
 
     assembled: Assembled
@@ -44,6 +44,7 @@ class Job:
     retention: int
     target: int | None
     seal: Seal | None = None
+    trigger: str = "manual"
 
     @property
     def inputs(self) -> Inputs:
@@ -56,6 +57,7 @@ class Job:
             originals=assembled.originals,
             items=assembled.items,
             vendor=find_model(assembled.active.session.model).vendor,
+            origin=Origin("chat", assembled.active.session.model, self.trigger),
         )
 
     @property
@@ -94,6 +96,7 @@ class Compacted:
     summary: SummarySnapshot
     assembled: Assembled
     gone: tuple[StoredMessage, ...]
+    outcome: Outcome
     report: Report
     warnings: tuple[str, ...]
 
@@ -150,15 +153,11 @@ def compact_session(job: Job, ask: Asker, observe: Observe | None = None) -> Com
             needed=after.tokens,
             budget=most,
         )
-    report = report_of(job.recipe, job.assembled.conversation, outcome, job.inputs.gauge, job.target)
-    summary = replace(
-        summary,
-        tokens_after=after.tokens,
-        written_by=report.written_by,
-        why_offline=report.why_offline,
-        cost=report.cost,
-    )
-    return Compacted(summary, after, gone, report, tuple(_warnings(job, outcome, after)))
+    before = job.assembled
+    report = report_of(job.recipe, before.conversation, outcome, job.inputs.gauge, job.target)
+    report = replace(report, facts=replace(report.facts, tokens_before=before.tokens, tokens_after=after.tokens))
+    summary = replace(summary, facts=report.facts)
+    return Compacted(summary, after, gone, outcome, report, tuple(_warnings(job, outcome, after)))
 
 
 def _summary(job: Job, outcome: Outcome, standing: set[str], gone: tuple[StoredMessage, ...]) -> SummarySnapshot:
@@ -183,9 +182,6 @@ def _summary(job: Job, outcome: Outcome, standing: set[str], gone: tuple[StoredM
         messages=sum(map(stands_for, made)),
         number=earlier.number + 1,
         role=job.settings.summary_role,
-        recipe=job.recipe.name,
-        strategy=getattr(job.recipe.settings, "strategy", job.settings.strategy),
-        tokens_before=before.tokens,
     )
     return replace(summary, words=words_of(summary.text))
 

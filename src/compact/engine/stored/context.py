@@ -51,6 +51,7 @@ class Assembled:
 
     `summary` is the one that stands, its plan and its view as they are applied. `originals` are the messages as they
     were stored. `input` is what the user is about to say; it stands at the end of the conversation, and is not stored.
+    `frame` are the tokens around the messages, of which `system` are the system prompt's; `roles` those of messages.
     """
 
     active: Active
@@ -59,7 +60,14 @@ class Assembled:
     messages: dict[str, StoredMessage]
     originals: dict[str, Message]
     input: tuple[Json, ...]
-    tokens: int
+    frame: int
+    roles: Mapping[str, int]
+    system: int
+
+    @property
+    def tokens(self) -> int:
+        """The size of what would be sent."""
+        return self.frame + sum(self.roles.values())
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -125,14 +133,14 @@ def assemble(
             edits = tuple(edit for edit in step.edits if not isinstance(edit, Fold))
             whole = apply(whole, Pass(step.name, edits))[0] if edits else whole
     trusted = believed(stored, counter)
-    sizes = (
-        read[message.id].tokens
-        if message is originals.get(message.id) and read[message.id].counter in trusted
-        else counter.message(message)
-        for message in seen(whole.messages)
-    )
-    tokens = counter.frame(whole, tools_of(whole)) + sum(sizes)
-    return Assembled(active, summary, whole, read, originals, tuple(input), tokens)
+    roles: dict[str, int] = {}
+    for message in seen(whole.messages):
+        known = message is originals.get(message.id) and read[message.id].counter in trusted
+        size = read[message.id].tokens if known else counter.message(message)
+        roles[message.role] = roles.get(message.role, 0) + size
+    system = counter.message(whole.system) if whole.system else 0
+    around = counter.frame(whole, tools_of(whole))
+    return Assembled(active, summary, whole, read, originals, tuple(input), around, roles, system)
 
 
 def counter_name(counter: Counter) -> str:

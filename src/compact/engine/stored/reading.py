@@ -9,7 +9,7 @@ from dataclasses import replace
 from compact.engine.stored.context import Assembled, assemble, believed, counter_name, fold_of
 from compact.engine.stored.preferences import Effective, Preferences
 from compact.engine.stored.snapshots import SummarySnapshot, read_summary, require_known, standing_edits, unfit
-from compact.errors import EditError, NotFound
+from compact.errors import EditError, InvalidConversation, NotFound
 from compact.formats import parse
 from compact.messages import Json
 from compact.ports import Active, SessionStore, Snapshot, StoredMessage
@@ -119,3 +119,14 @@ class Reader:
             )
 
         return replace(active, pinned=counted(active.pinned), recent=counted(active.recent)), list(counted(kept))
+
+
+def load_message(raw: bytes, index: int) -> Json:
+    """Read a message that is given as JSON; InvalidConversation where it is none."""
+    try:
+        wire: Json = json.loads(raw)
+    except ValueError as error:
+        raise InvalidConversation(
+            f"is no JSON ({error})", field=f"messages[{index}]", remedy="Give a message as JSON."
+        ) from None
+    return wire

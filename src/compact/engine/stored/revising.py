@@ -66,8 +66,8 @@ class Revisions:
         """Store a summary with other words, in the place of the one that stands."""
         session, standing = assembled.active.session, assembled.active.summary
         basis = standing.id if standing else None
-        new = (assembled.summary or SummarySnapshot()).reworded(words, self._service.seal)
-        new = replace(new, trigger=trigger, source=source or new.source, replaces=basis)
+        new = (assembled.summary or SummarySnapshot()).reworded(words, trigger, self._service.seal)
+        new = replace(new, source=source or new.source, replaces=basis)
         snapshot = new.stored(session.id, self._reader.counter_for(session.model).text)
         made = self._require(self._store.put_snapshot(snapshot, basis, replace=basis is not None))
         self._service.tell(session.id, Event("compact.summary_changed", {"snapshot": made.id, "trigger": trigger}))

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from uuid import uuid4
 
 from compact.engine.driver import Asker, NoModel
+from compact.engine.events import error_event, public_events
 from compact.engine.floor import floor_of
 from compact.engine.gauge import Gauge
 from compact.engine.report import Report
 from compact.engine.stored.compaction import Compacted, Job, aim_for, compact_session
 from compact.engine.stored.context import Assembled, counter_name, whole_exchanges
+from compact.engine.stored.events import compaction_events, preview_of, request_events
 from compact.engine.stored.preferences import Effective
-from compact.engine.stored.reading import Reader
-from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation, NothingToCompact
+from compact.engine.stored.reading import Reader, load_message
+from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, NothingToCompact
 from compact.formats import format_named, parse, render
 from compact.messages import Json, Seal, message_bytes, message_texts
 from compact.models.spending import Charge
@@ -32,9 +33,6 @@ WAIT = 30.0
 """Seconds that a request waits for another compaction of the same session."""
 _AUTOMATIC, _MANUAL = "automatic", "manual"
 _NEIGHBOURS = 200
-_PREVIEW = 200
-_MARKUP = re.compile(r"^#+ .*$|^[-*] ", re.MULTILINE)  # headings, and the marks of lists
-"""Characters of a summary that an event has."""
 _OFFLINE = NoModel("it was asked for without a model")
 
 
@@ -62,18 +60,28 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """What a compression did: how many messages it took into the summary, and the size before and after.
+    """What a compression did: how many messages it took into the summary.
 
-    `report` says more: who wrote the summary and what that cost, or why no model did.
+    `report` says more: the size before and after, who wrote the summary and what that cost, or why no model did.
     """
 
     snapshot: Snapshot
     messages: int
-    tokens_before: int
-    tokens_after: int
-    seconds: float
     report: Report
     warnings: tuple[str, ...] = ()
+
+    @property
+    def tokens_before(self) -> int:
+        return self.report.tokens_before
+
+    @property
+    def tokens_after(self) -> int:
+        return self.report.tokens_after
+
+    @property
+    def seconds(self) -> float:
+        """How long making it took."""
+        return self.report.seconds
 
 
 _NOTHING = Charge()
@@ -159,7 +167,9 @@ class SessionService:
         frame = parse([], format=session.format)
         new = []
         for index, given in enumerate(messages):
-            raw, wire = (given, _loaded(given, index)) if isinstance(given, bytes) else (message_bytes(given), given)
+            raw, wire = (
+                (given, load_message(given, index)) if isinstance(given, bytes) else (message_bytes(given), given)
+            )
             message = frame.dialect.parse_message(wire, str(index))
             text = "\n".join(text for _, text in message_texts(message))
             new.append(NewMessage(raw, message.role, text, counter.message(message), counter_name(counter)))
@@ -169,9 +179,15 @@ class SessionService:
 
     def context(self, id: str, input: Sequence[Json] = (), max_tokens: int | None = None) -> Context:
         """What would be sent now, as it is; nothing is compressed."""
+        return self._seen(id, input, max_tokens, silent=True)
+
+    def _seen(self, id: str, input: Sequence[Json], max_tokens: int | None, *, silent: bool = False) -> Context:
+        """The context; its size is reported, unless a compaction is due, which is reported as it begins."""
         assembled, effective = self.reader.now(id, input)
         decision = effective.with_answer_limit(max_tokens).decide(assembled.tokens)
         messages, active = list(render(assembled.conversation)), assembled.active
+        if not (silent or decision.triggered):
+            self._report(id, request_events(assembled, effective, decision))
         return Context(active.session, messages, decision, active.summary, automatic=effective.settings.automatic)
 
     def prepare(
@@ -185,11 +201,11 @@ class SessionService:
         block. While another process compacts the session this waits, and goes on with the old context if that takes
         longer and still fits.
         """
-        context = self.context(id, input, max_tokens)
+        context = self._seen(id, input, max_tokens)
         require_unblocked(context.session)
         if context.decision.triggered:
             with self.store.compacting(id, wait) as alone:
-                context = (self._prepared if alone else self.context)(id, input, max_tokens)
+                context = (self._prepared if alone else self._seen)(id, input, max_tokens)
         return _sendable(context)
 
     def compress(self, id: str, wish: Wish | None = None, *, wait: float = WAIT) -> Compression:
@@ -219,29 +235,35 @@ class SessionService:
         job = self._job(assembled, effective, wish, cause)
         facts: dict[str, Json] = {"trigger": cause.trigger, "messages": job.scope(), "tokens": assembled.tokens}
         facts |= {"threshold": effective.threshold.share, "threshold_from": effective.threshold.origin}
+        note = "" if cause.trigger == _AUTOMATIC else wish.note or cause.trigger
+        self._report(session.id, request_events(assembled, effective, job.decision, note))
         self.tell(session.id, Event("compact.compression_started", facts))
 
         def observe(event: Event) -> None:
-            self.tell(session.id, replace(event, name=f"compact.{event.name.removeprefix('compact.')}"))
+            self._report(session.id, public_events(event))
 
         try:
             ask = _OFFLINE if wish.offline else self._ask_with(effective.settings.profile, job.recipe, observe)
             done = self.compacted(job, ask, observe)
             made = self._kept(done, cause, assembled)
         except CompactError as error:
+            self.tell(session.id, error_event(type(error).__name__, str(error)))
             failed = Event("compact.compression_failed", {**facts, "reason": str(error)}, perf_counter() - began, True)
             self.tell(session.id, failed)
             raise
         if session.blocked or session.acknowledged:
             self.store.change(session.id, {"blocked": "", "acknowledged": False})
         warnings = (*done.warnings, *(_small(assembled.tokens, effective) if cause.trigger == _MANUAL else ()))
-        seconds = perf_counter() - began
-        sizes = assembled.tokens, done.assembled.tokens
-        result = Compression(made, len(done.gone), *sizes, seconds, done.report, warnings)
+        result = Compression(made, len(done.gone), done.report, warnings)
+        self._report(session.id, compaction_events(job, done))
         after: dict[str, Json] = {"messages": result.messages, "after": result.tokens_after, "snapshot": made.id}
-        told = {**facts, **after, **_written(done, effective.settings)}
-        self.tell(session.id, Event("compact.compression_finished", told, seconds))
+        finished = {**facts, **after, "preview": preview_of(done.summary.words)}
+        self.tell(session.id, Event("compact.compression_finished", finished, result.seconds))
         return result
+
+    def _report(self, id: str, events: Iterable[Event]) -> None:
+        for event in events:
+            self.tell(id, event)
 
     def pin(self, id: str, message: int, *, pinned: bool = True) -> list[int]:
         """Keep a message in every request, with the calls and results that belong to it; gives their ids."""
@@ -275,7 +297,7 @@ class SessionService:
 
     def _prepared(self, id: str, input: Sequence[Json], max_tokens: int | None) -> Context:
         """The context, compacted where that is still needed: another process may have done it while this one waited."""
-        context = self.context(id, input, max_tokens)
+        context = self._seen(id, input, max_tokens)
         if not context.decision.triggered:
             return context
         try:
@@ -309,32 +331,18 @@ class SessionService:
         recipe = recipe.changed(max_summary_tokens=aim.account)
         if "summary_tokens" in settings.model_fields_set:
             recipe = recipe.worded(max_tokens=aim.account)
-        return Job(assembled, recipe, settings, counter, decision, retention, target, self.seal)
+        return Job(assembled, recipe, settings, counter, decision, retention, target, self.seal, cause.trigger)
 
     def _kept(self, done: Compacted, cause: Cause, assembled: Assembled) -> Snapshot:
         """The summary, stored: in the place of the one that it replaces, or that covers as many messages."""
         basis = cause.replaces or assembled.active.summary
         replaces = cause.replaces or (basis if basis and basis.cutoff == done.summary.cutoff else None)
-        summary = replace(done.summary, trigger=cause.trigger, replaces=replaces.id if replaces else None)
+        summary = replace(done.summary, replaces=replaces.id if replaces else None)
         new = summary.stored(assembled.active.session.id, self.reader.counter_for(assembled.active.session.model).text)
         made = self.store.put_snapshot(new, basis.id if basis else None, replace=replaces is not None)
         if made is None:
             raise CompactionBlocked("the session was compressed by another process in the meantime. Try again.")
         return made
-
-
-def _written(done: Compacted, settings: StoredSettings) -> dict[str, Json]:
-    """What an event says of how a summary was written, and how it begins."""
-    report = done.report
-    return {
-        "recipe": report.recipe,
-        "written_by": list(report.written_by),
-        "why_offline": report.why_offline,
-        "cost": None if report.cost is None else format(report.cost, "f"),
-        "custom_prompt": bool(settings.prompt),
-        "custom_handler": bool(report.written_by),
-        "preview": " ".join(_MARKUP.sub("", done.summary.words).split())[:_PREVIEW],
-    }
 
 
 def _fitted(recipe: Recipe, settings: StoredSettings, wish: Wish, retention: int, *, by_hand: bool) -> Recipe:
@@ -388,13 +396,3 @@ def _small(tokens: int, effective: Effective) -> tuple[str, ...]:
     if tokens >= minimum:
         return ()
     return (f"{tokens:,} tokens are below the minimum of {minimum:,}: there is little to gain",)
-
-
-def _loaded(raw: bytes, index: int) -> Json:
-    try:
-        wire: Json = json.loads(raw)
-    except ValueError as error:
-        raise InvalidConversation(
-            f"is no JSON ({error})", field=f"messages[{index}]", remedy="Give a message as JSON."
-        ) from None
-    return wire

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
 
 from compact.errors import NewerVersion, StoredPlanMismatch
 from compact.messages import (
@@ -28,9 +27,21 @@ from compact.messages import (
     plan_to_json,
     summary_handle,
 )
-from compact.ports import SNAPSHOT_VERSION, Snapshot
+from compact.ports import SNAPSHOT_VERSION, CompactionFacts, Snapshot
 
+_REVISIONS = ("edited", "imported")
 _PASS = "Summary"  # noqa: S105 - a pass of a plan
+_OLDER = {
+    "trigger": "trigger",
+    "recipe": "recipe",
+    "strategy": "strategy",
+    "tokensBefore": "tokens_before",
+    "tokensAfter": "tokens_after",
+    "writtenBy": "written_by",
+    "whyOffline": "why_offline",
+    "cost": "cost",
+}
+"""Facts that earlier versions read, by the names they look for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +52,8 @@ class SummarySnapshot:
     The plan names messages by their positions; it has the folds and edits that still stand, those of earlier summaries
     included. `messages` is how many messages the folds stand for, `number` how many summaries there were with this one.
 
-    `written_by` are the models that wrote it, for `cost` dollars; where none did, `why_offline` says why.
+    `facts` are the record of the compaction that made it; None where a person wrote it, or it was taken over from
+    another session: then `revised` says so.
 
     Before version 3 there was no plan. Such a summary is one fold whose place depends on the pins (`placed` is False),
     and reasoning up to the position `thoughtless` is left out.
@@ -55,18 +67,17 @@ class SummarySnapshot:
     number: int = 0
     words: str = ""
     role: str = "system"
-    trigger: str = ""
-    recipe: str = ""
-    strategy: str = ""
-    tokens_before: int | None = None
-    tokens_after: int | None = None
+    revised: str = ""
+    facts: CompactionFacts | None = None
     replaces: int | None = None
     source: str = ""
-    written_by: tuple[str, ...] = ()
-    why_offline: str = ""
-    cost: Decimal | None = None
     placed: bool = True
     thoughtless: int | None = None
+
+    @property
+    def trigger(self) -> str:
+        """What it was written for: automatic, manual, regenerated, edited or imported."""
+        return self.facts.trigger if self.facts else self.revised
 
     @property
     def folds(self) -> dict[str, Fold]:
@@ -89,8 +100,8 @@ class SummarySnapshot:
         """The ids of the messages up to the cutoff that are still sent."""
         return [entry for entry in self.view if isinstance(entry, int)]
 
-    def reworded(self, words: str, seal: Seal | None = None) -> SummarySnapshot:
-        """The summary with other words in the account, or with an account if it had none."""
+    def reworded(self, words: str, revised: str, seal: Seal | None = None) -> SummarySnapshot:
+        """The summary with other words in the account, or with an account if it had none; no compaction made it."""
         old = self.account
         text = frame_account(words, self.messages, Frame(seal=seal))
         new = Fold(old.messages if old else (), text, EditKind.SUMMARIZED, old.role if old else self.role)
@@ -102,9 +113,8 @@ class SummarySnapshot:
             view=view if old else (new.handle, *view),
             words=words,
             number=self.number + 1,
-            written_by=(),
-            why_offline="",
-            cost=None,
+            revised=revised,
+            facts=None,
         )
 
     def stored(self, session: str, count: Callable[[str], int]) -> Snapshot:
@@ -118,15 +128,11 @@ class SummarySnapshot:
             "view": list(self.view),
             "plan": plan_to_json(self.plan),
             "role": self.role,
-            "recipe": self.recipe,
-            "strategy": self.strategy,
-            "tokensBefore": self.tokens_before,
-            "tokensAfter": self.tokens_after,
             "trigger": self.trigger,
         }
-        content |= {"writtenBy": list(self.written_by)} if self.written_by else {}
-        content |= {"whyOffline": self.why_offline} if self.why_offline else {}
-        content |= {"cost": format(self.cost, "f")} if self.cost is not None else {}
+        if self.facts is not None:
+            content |= {"facts": self.facts.to_json()}
+            content |= {old: content["facts"][name] for old, name in _OLDER.items()}
         content |= {"replaces": self.replaces} if self.replaces is not None else {}
         content |= {"from": self.source} if self.source else {}
         return Snapshot(session, "summary", content, self.cutoff, count(self.text))
@@ -135,7 +141,7 @@ class SummarySnapshot:
 def describe_summary(snapshot: Snapshot) -> SummarySnapshot:
     """What a stored summary says and did, without its plan: of every version, and even if the plan is damaged."""
     content = snapshot.content
-    span = content.get("messageRange")
+    span, facts = content.get("messageRange"), _facts(content, snapshot.created)
     return SummarySnapshot(
         cutoff=snapshot.cutoff,
         first=_number(span.get("first")) if isinstance(span, dict) else None,
@@ -143,16 +149,10 @@ def describe_summary(snapshot: Snapshot) -> SummarySnapshot:
         number=_number(content.get("version")) or 0,
         words=str(content.get("words") or content.get("summaryText", "")),
         role=str(content.get("role", "system")),
-        trigger=str(content.get("trigger", "")),
-        recipe=str(content.get("recipe", "")),
-        strategy=str(content.get("strategy", "")),
-        tokens_before=_number(content.get("tokensBefore")),
-        tokens_after=_number(content.get("tokensAfter")),
+        revised="" if facts else str(content.get("trigger", "")),
+        facts=facts,
         replaces=_number(content.get("replaces")),
         source=str(content.get("from", "")),
-        written_by=_names(content.get("writtenBy")),
-        why_offline=str(content.get("whyOffline", "")),
-        cost=_dollars(content.get("cost")),
     )
 
 
@@ -240,15 +240,15 @@ def _entry(entry: Json) -> int | str:
     return entry
 
 
-def _names(value: Json) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) else ()
-
-
-def _dollars(value: Json) -> Decimal | None:
-    try:
-        return Decimal(value) if isinstance(value, str) else None
-    except InvalidOperation:
+def _facts(content: Json, created: str) -> CompactionFacts | None:
+    """The record of the compaction, or what a version without records stored of it; None where a person wrote it."""
+    if isinstance(content.get("facts"), dict):
+        return CompactionFacts.from_json(content["facts"])
+    if content.get("trigger") in (None, "", *_REVISIONS):
         return None
+    return CompactionFacts.from_json(
+        {"ended_at": created, **{name: content.get(old, "") for old, name in _OLDER.items()}}
+    )
 
 
 def _number(value: Json) -> int | None:

@@ -17,7 +17,7 @@ from compact.app.counting import counter_for
 from compact.app.preflight import Preflight
 from compact.engine.compactor import insufficient
 from compact.engine.projection import BreakCause
-from compact.engine.telling import told_error
+from compact.engine.events import error_event
 from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation, InvalidInput
 from compact.formats import FORMATS, parse, parts_of
 from compact.messages import Json, meta_of, without_meta
@@ -331,7 +331,7 @@ class Compactor:
         try:
             yield
         except Exception as error:  # whatever it is, it is reported before it is raised
-            self._tracer.emit(session, told_error(type(error).__name__, str(error)))
+            self._tracer.emit(session, error_event(type(error).__name__, str(error)))
             raise
 
 
