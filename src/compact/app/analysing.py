@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Literal, TypeAlias
 
-from compact import models
 from compact.app.condensing import Condensation
 from compact.app.costing import Costing, Option
 from compact.app.pricing import Summarizer
@@ -17,68 +16,73 @@ from compact.app.recipes import list_recipes, resolve_recipe
 from compact.app.recommending import recommend
 from compact.engine.stored.snapshots import describe_summary
 from compact.messages import Conversation, Json
-from compact.models import Usage, find_model
+from compact.models import find_model, saved_dollars
 from compact.models.payback import Payback, Rewrite, payback
 from compact.models.spending import Spending
-from compact.ports import Snapshot, StoredSession
+from compact.ports import CompactionFacts, Snapshot, StoredSession
 from compact.settings.profiles import load_profiles
 
-Grouping: TypeAlias = Literal["provider", "strategy", "trigger", "preset", "step"]
-GROUPINGS: tuple[Grouping, ...] = ("provider", "strategy", "trigger", "preset", "step")
-STORED = "stored sessions"
-"""The provider of compactions in the database, whose sizes the database itself knows."""
+Grouping: TypeAlias = Literal["provider", "strategy", "trigger", "preset", "step", "source"]
+GROUPINGS: tuple[Grouping, ...] = ("provider", "strategy", "trigger", "preset", "step", "source")
 _COMPRESSED = ("automatic", "manual")
-_CONDENSED = "compact.condensed"
+_CONDENSED, _FAILED = "compact.condensed", "compact.error"
 _USUAL = ("openai", "anthropic", "gemini")
 _NOTHING = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """One compaction, as far as it is known; `model` is the conversation's, and empty where it is unknown.
+    """One compaction by its record, or one that failed; `session` and `title` where it is of a stored session.
 
-    `spent` is what the summary cost. One that failed has no sizes. `steps` are its passes, each with its own sizes.
+    Money that was paid for a compaction of which no record is known has a record without tokens.
     """
 
-    at: str
-    provider: str
-    before: int = 0
-    after: int = 0
-    model: str = ""
-    strategy: str = ""
-    trigger: str = ""
-    preset: str = ""
+    facts: CompactionFacts
     session: str = ""
     title: str = ""
-    spent: Decimal | None = None
     failed: bool = False
-    step: str = ""
-    steps: tuple[Done, ...] = ()
 
     @property
-    def saved(self) -> int:
-        """The tokens that the next request takes less."""
-        return self.before - self.after
+    def at(self) -> str:
+        return self.facts.ended_at
 
     @property
-    def worth(self) -> Decimal | None:
-        """What the next request costs less at the full price of input; None where the price is unknown."""
-        if not self.model:
-            return None
-        prices = find_model(self.model).prices
-        costs = [models.cost(Usage(input=tokens), prices) for tokens in (self.before, self.after)]
-        return None if costs[0] is None or costs[1] is None else costs[0] - costs[1]
+    def recorded(self) -> bool:
+        """True if it succeeded, and its sizes are known."""
+        return self.facts.tokens_before > 0 and not self.failed
+
+    @property
+    def compacted(self) -> bool:
+        """True if it made the conversation smaller: a summary that is written anew saves nothing further."""
+        return self.recorded and self.facts.trigger in _COMPRESSED
+
+    @property
+    def key(self) -> object:
+        """What is equal in all records of the compaction: its id, or in older rows its day and its sizes."""
+        facts = self.facts
+        return facts.id or (facts.ended_at[:10], facts.tokens_before, facts.tokens_after)
+
+    def names(self, by: Grouping) -> tuple[tuple[str, int, int], ...]:
+        """The names by which it is grouped, each with the tokens before and after: of the passes, there are several."""
+        facts = self.facts
+        if by == "step":
+            return facts.passes
+        name = facts.recipe if by == "preset" else str(getattr(facts, by))
+        return ((name, facts.tokens_before, facts.tokens_after),)
 
     def payback(self) -> Payback | None:
         """When it has paid for itself, as if nothing of the beginning had stayed in the vendor's cache."""
-        facts = find_model(self.model)
-        spent = self.spent or _NOTHING
-        return payback(Rewrite(self.before, self.after, 0), facts.prices, facts.cache, condensing=spent)
+        facts, model = self.facts, find_model(self.facts.model)
+        rewrite = Rewrite(facts.tokens_before, facts.tokens_after, 0)
+        return payback(rewrite, model.prices, model.cache, condensing=facts.cost or _NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Several compactions together; `unpriced` is how many of them have no known price, and are not in `worth`."""
+    """Several compactions together; `unpriced` is how many of them have no known price, and are not in `worth`.
+
+    `older` is how many were recorded by a version that did not store all their facts.
+    """
 
     compressions: int
     failures: int
@@ -87,6 +91,7 @@ class Total:
     worth: Decimal
     unpriced: int
     spent: Decimal
+    older: int
 
     @property
     def saved(self) -> int:
@@ -94,82 +99,62 @@ class Total:
 
 
 def of_session(session: StoredSession, snapshots: Iterable[Snapshot]) -> Iterator[Done]:
-    """The compactions of a stored session; a summary that was edited or written anew saved nothing further."""
+    """The compactions of a stored session; a summary that was edited is none."""
     for snapshot in snapshots:
-        summary = describe_summary(snapshot)
-        before, after = summary.tokens_before, summary.tokens_after
-        if before is not None and after is not None and summary.trigger in _COMPRESSED:
-            yield Done(
-                at=snapshot.created,
-                provider=STORED,
-                before=before,
-                after=after,
-                model=session.model,
-                strategy=summary.strategy,
-                trigger=summary.trigger,
-                session=session.id,
-                title=session.title,
-            )
+        facts = describe_summary(snapshot).facts
+        if facts is not None:
+            known = replace(facts, source="chat", model=session.model) if facts.older else facts
+            yield Done(known, session.id, session.title)
 
 
 def of_spans(spans: Iterable[Mapping[str, Json]]) -> Iterator[Done]:
-    """The compactions that traces tell of; of those in the database only the failures, which it does not know."""
+    """The compactions that traces have records of, and those that failed."""
     for span in spans:
-        data = span.get("data")
-        if span.get("name") != _CONDENSED or not isinstance(data, dict):
+        data, failed = span.get("data"), span.get("status") == "error"
+        at = str(span.get("ended_at", ""))
+        if not isinstance(data, dict) or (span.get("name") == _FAILED and data.get("fallback")):
             continue
-        provider, failed = str(data.get("provider", "")), span.get("status") == "error"
-        if provider == STORED and not failed:
-            continue
-        before, after = (_count(data.get(key)) for key in ("tokens_before", "tokens_after"))
-        known = before is not None and after is not None and not failed
-        yield Done(
-            at=str(span.get("ended_at", "")),
-            provider=provider,
-            before=(before or 0) if known else 0,
-            after=(after or 0) if known else 0,
-            trigger="automatic" if data.get("automatic") is True else "manual",
-            spent=_money(data.get("cost")),
-            failed=failed,
-            steps=tuple(_passes(data.get("passes"), str(span.get("ended_at", "")), provider)),
-        )
-
-
-def _passes(told: Json, at: str, provider: str) -> Iterator[Done]:
-    for row in told if isinstance(told, list) else ():
-        if not isinstance(row, dict):
-            continue
-        before, after = _count(row.get("tokens_before")), _count(row.get("tokens_after"))
-        if before is not None and after is not None:
-            yield Done(at, provider, before, after, step=str(row.get("name", "")))
+        if failed and span.get("name") in (_CONDENSED, _FAILED):
+            yield Done(CompactionFacts(ended_at=at, source=str(data.get("source", ""))), failed=True)
+        elif span.get("name") == _CONDENSED:
+            facts = CompactionFacts.from_json(data)
+            yield Done(facts if facts.ended_at else replace(facts, ended_at=at))
 
 
 def of_spending(records: Iterable[Spending]) -> Iterator[Done]:
-    """The condensations that a model was paid for at the command line."""
+    """The compactions that a model was paid for, and what was paid where nothing more is known of one."""
     for record in records:
-        yield Done(
-            at=record.at,
-            provider="command line",
-            before=record.tokens_before,
-            after=record.tokens_after,
-            trigger="manual",
-            preset=record.way,
-            spent=record.actual.cost,
-        )
+        sizes = {"tokens_before": record.tokens_before, "tokens_after": record.tokens_after}
+        told = {"id": record.compaction, "ended_at": record.at, "recipe": record.way, **sizes}
+        facts = record.facts or replace(CompactionFacts.from_json(told), cost=record.actual.cost)
+        yield Done(facts)
+
+
+def merged(done: Iterable[Done]) -> list[Done]:
+    """Every compaction once, by the first record of it; what was paid for one that is there is in its record."""
+    found: dict[object, Done] = {}
+    rest: list[Done] = []
+    for one in done:
+        if one.recorded:
+            found.setdefault(one.key, one)
+        else:
+            rest.append(one)
+    return [*found.values(), *(one for one in rest if one.facts.id not in found)]
 
 
 def total(done: Sequence[Done]) -> Total:
     """All of them together."""
-    good = [one for one in done if not one.failed]
-    worths = [one.worth for one in good]
+    good = [one.facts for one in done if one.compacted]
+    worths = [saved_dollars(facts) for facts in good]
     return Total(
         compressions=len(good),
-        failures=len(done) - len(good),
-        before=sum(one.before for one in good),
-        after=sum(one.after for one in good),
+        failures=sum(one.failed for one in done),
+        before=sum(facts.tokens_before for facts in good),
+        after=sum(facts.tokens_after for facts in good),
         worth=sum((worth for worth in worths if worth is not None), _NOTHING),
         unpriced=sum(worth is None for worth in worths),
-        spent=sum((one.spent for one in done if one.spent is not None), _NOTHING),
+        spent=sum((one.facts.cost for one in done if one.facts.cost is not None), _NOTHING),
+        older=sum(facts.older for facts in good),
     )
 
 
@@ -184,11 +169,13 @@ def by_day(done: Sequence[Done], since: date, until: date) -> Iterator[tuple[dat
 
 
 def grouped(done: Sequence[Done], by: Grouping) -> Iterator[tuple[str, Total]]:
-    """The compactions of each provider, strategy, trigger, preset or pass; those without a name are left out."""
+    """The compactions by source, provider, strategy, trigger, recipe or pass; those without a name are left out."""
     groups: dict[str, list[Done]] = {}
-    for one in (step for whole in done for step in whole.steps) if by == "step" else done:
-        if name := str(getattr(one, by)):
-            groups.setdefault(name, []).append(one)
+    for one in done:
+        for name, before, after in one.names(by):
+            if name and (one.compacted or one.failed):
+                sizes = replace(one.facts, tokens_before=before, tokens_after=after)
+                groups.setdefault(name, []).append(replace(one, facts=sizes))
     yield from ((name, total(groups[name])) for name in sorted(groups))
 
 
@@ -250,15 +237,3 @@ def summarizers(model: str, names: Sequence[str] = ()) -> list[Summarizer]:
     usual = [Summarizer.of(find_profile(vendor)) for vendor in _USUAL]
     found = [*map(Summarizer.of, chosen), itself] if chosen else [itself, *usual]
     return list({summarizer.name: summarizer for summarizer in found}.values())
-
-
-def _count(value: Json) -> int | None:
-    return value if isinstance(value, int) else None
-
-
-def _money(value: Json) -> Decimal | None:
-    try:
-        amount = Decimal(str(value)) if value is not None else None
-    except InvalidOperation:
-        return None
-    return amount if amount is not None and amount.is_finite() else None

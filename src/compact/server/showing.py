@@ -19,7 +19,7 @@ from compact.engine.stored.snapshots import describe_summary
 from compact.formats import parse
 from compact.messages import ROLES_NEVER_PRUNED, Conversation
 from compact.policies.session_ids import LONGEST_ID
-from compact.ports import Snapshot, StoredSession
+from compact.ports import CompactionFacts, Snapshot, StoredSession
 from compact.tokens import Counter
 
 FormatName: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic-messages", "google-gemini"]
@@ -121,20 +121,21 @@ def blocked_of(session: StoredSession) -> Blocked:
 def summary_of(snapshot: Snapshot) -> SummaryView:
     """A summary with its badge; the marks around its words are left out."""
     summary = describe_summary(snapshot)
+    facts = summary.facts or CompactionFacts()
     return SummaryView(
         id=snapshot.id,
         text=showable(summary.words.strip()),
         version=summary.number or 1,
         messages=summary.messages,
         tokens=snapshot.tokens,
-        tokens_before=summary.tokens_before,
-        tokens_after=summary.tokens_after,
+        tokens_before=facts.tokens_before or None,
+        tokens_after=facts.tokens_after or None,
         trigger=summary.trigger,
-        strategy=summary.strategy,
+        strategy=facts.strategy,
         source=showable(summary.source),
-        written_by=[showable(name) for name in summary.written_by],
-        why_offline=showable(summary.why_offline),
-        cost=money(summary.cost),
+        written_by=[showable(name) for name in facts.written_by],
+        why_offline=showable(facts.why_offline),
+        cost=money(facts.cost),
         cutoff=snapshot.cutoff,
         created=snapshot.created,
         retired=snapshot.retired,

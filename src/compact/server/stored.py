@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Annotated, Final, TypeAlias
 
 from fastapi import Depends, HTTPException
 
-from compact.app.analysing import STORED
 from compact.app.counting import counter_for
 from compact.app.responding import responder_for
 from compact.app.stored import StoredSessions
 from compact.errors import CompactError
-from compact.messages import Json
 from compact.policies import OwnThreshold, Profile
 from compact.ports import Event, ModelConfig
 from compact.server.ingest import open_tracer
@@ -26,8 +24,6 @@ from compact.tokens import Counter
 _log = logging.getLogger("compact.server")
 TOPIC: Final = "sessions"
 """The topic of events about sessions."""
-_SIZES: Final = {"tokens": "tokens_before", "after": "tokens_after"}
-_STARTED, _FINISHED, _FAILED = (f"compact.compression_{end}" for end in ("started", "finished", "failed"))
 
 
 class Turns:
@@ -102,22 +98,7 @@ class Forwarder:
                 "properties": dict(event.properties),
             },
         )
-        self._tracer.emit(session, _traced(session, event))
-
-
-def _traced(session: str, event: Event) -> Event:
-    """The event under the names of a manager's traces, by which the spans of one compression find each other."""
-    facts: dict[str, Json] = {"session": session, **event.properties}
-    if event.name == _STARTED:
-        return Event("compact.trigger_decision", {**facts, "triggered": True})
-    if event.name in (_FINISHED, _FAILED):
-        return Event("compact.condensed", _result(facts), event.seconds, event.failed)
-    return Event(event.name, facts, event.seconds, event.failed)
-
-
-def _result(facts: Mapping[str, Json]) -> dict[str, Json]:
-    named = {_SIZES.get(key, key): value for key, value in facts.items()}
-    return {**named, "provider": STORED, "automatic": facts.get("trigger") == "automatic"}
+        self._tracer.emit(session, event)
 
 
 def sessions_of(state: State) -> StoredSessions:

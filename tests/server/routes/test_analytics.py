@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from time import monotonic, sleep
+from typing import Any
 
 from compact.app.analysing import Done, by_day, grouped, of_spans, total
 from compact.models.spending import Charge, Spending
-from compact.settings.spending import add_spending
-from compact.testing.vendors import FakeVendors, Fault
+from compact.ports import CompactionFacts
+from compact.settings.spending import add_spending, load_spending
+from compact.testing.vendors import FakeVendors, Fault, Reply
 from tests.server.routes.conversing import Api, configure
 
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -42,12 +48,60 @@ def test_what_was_saved_comes_from_all_sources_and_counts_once(fresh: Api) -> No
     assert (shown["saved_unknown"], Decimal(shown["spent"])) == (2, Decimal("0.018"))
     groups = {(one["by"], one["name"]): one["tokens_saved"] for one in shown["groups"]}
     assert groups["provider", "smart"] == 500
-    assert groups["provider", "stored sessions"] == groups["strategy", "general"] == saved
+    assert groups["source", "chat"] == groups["strategy", "general"] == groups["preset", "auto"] == saved
     assert groups["preset", "balanced"] == 7_000
+    assert shown["older"] == 2
     assert (shown["estimates"]["condensations"], shown["estimates"]["within_a_fifth"]) == (1, 1)
     (effect,) = shown["cache"]
     assert (effect["session"], effect["tokens_after"]) == (id, done["tokens_after"])
     assert effect["turns"] >= 1
+
+
+def test_one_compression_with_a_model_is_one_record_in_every_place(fresh: Api, vendor: FakeVendors) -> None:
+    configure(vendor, input_price=0.15, output_price=0.6)
+    id = fresh.long_session()
+    vendor.reply(lambda _: Reply("## Context\n- The apples are ripe. [m0]"))
+    done = fresh.post(f"/sessions/{id}/compress")
+    (spent,) = load_spending()
+    assert spent.facts is not None
+    assert spent.compaction == spent.facts.id
+    row = _soon(fresh, lambda tree: "compact.condensed" in {span["name"] for span in tree["spans"]})
+    (traced,) = (span for span in row["spans"] if span["name"] == "compact.condensed")
+    assert traced["properties"] == {**spent.facts.to_json(), "session_id": id}
+    assert (row["name"], row["group"]) == (id, id)
+    shown = fresh.get("/analytics")
+    assert (shown["compressions"], shown["older"], shown["saved_unknown"]) == (1, 0, 0)
+    assert shown["tokens_saved"] == done["tokens_before"] - done["tokens_after"]
+    assert Decimal(shown["spent"]) == spent.facts.cost == Decimal(done["summary"]["cost"]) > 0
+    assert shown["days"][-1]["spent"] == shown["spent"]
+    groups = {(one["by"], one["name"]): one["compressions"] for one in shown["groups"]}
+    assert {name: count for (by, name), count in groups.items() if by == "source"} == {"chat": 1}
+
+
+def test_what_was_paid_without_a_compression_is_spent_and_counts_as_none(fresh: Api) -> None:
+    asked = Spending(NOW.isoformat(), "auto", "cheap", "gpt-4o-mini", Charge(), Charge(1, 9, 9, Decimal("0.5")), 9)
+    add_spending(replace(asked, compaction="a1"))
+    add_spending(replace(asked, compaction="a1"))
+    add_spending(replace(asked, compaction="b2"))
+    shown = fresh.get("/analytics")
+    assert (shown["compressions"], shown["tokens_saved"], Decimal(shown["spent"])) == (0, 0, Decimal("1.5"))
+    facts = CompactionFacts(id="a1", trigger="automatic", tokens_before=900, tokens_after=400, cost=Decimal("1.0"))
+    _ingest(fresh, "gateway", [_span("a", "", "compact.condensed") | {"data": facts.to_json()}])
+    shown = fresh.get("/analytics")
+    assert (shown["compressions"], shown["tokens_saved"], Decimal(shown["spent"])) == (1, 500, Decimal("1.5"))
+
+
+def test_a_compression_of_an_earlier_version_counts_once_and_as_older(fresh: Api) -> None:
+    id = fresh.long_session()
+    done = fresh.post(f"/sessions/{id}/compress")
+    with sqlite3.connect(fresh.state.home / "sessions.db") as database:
+        ((number, content),) = database.execute("SELECT id, contentJson FROM sessionSnapshots")
+        older = {name: value for name, value in json.loads(content).items() if name != "facts"}
+        database.execute("UPDATE sessionSnapshots SET contentJson = ? WHERE id = ?", [json.dumps(older), number])
+    sizes = {"tokens_before": done["tokens_before"], "tokens_after": done["tokens_after"]}
+    add_spending(replace(_spent("0.02", "0.018"), **sizes))
+    shown = fresh.get("/analytics")
+    assert (shown["older"], shown["saved_unknown"]) == (1, 0)
 
 
 def test_a_compression_in_the_database_is_traced_and_its_failure_counted(fresh: Api, vendor: FakeVendors) -> None:
@@ -55,14 +109,12 @@ def test_a_compression_in_the_database_is_traced_and_its_failure_counted(fresh: 
     id = fresh.long_session()
     vendor.fail(Fault("quota"))
     fresh.refused(409, "POST", f"/sessions/{id}/compress")
-    row = _soon(fresh)
-    assert (row["group"], row["failed"]) == (id, True)
-    tree = fresh.get(f"/traces/{row['id']}")
+    tree = _soon(fresh, lambda tree: "compact.error" in {span["name"] for span in tree["spans"]})
+    assert (tree["group"], tree["failed"]) == (id, True)
     spans = {span["name"]: span for span in tree["spans"]}
-    whole = spans["compact.condensed"]
-    assert (whole["depth"], whole["failed"], whole["properties"]["trigger"]) == (0, True, "manual")
-    assert spans["compact.trigger_decision"]["parent"] == whole["id"]
-    assert whole["seconds"] <= tree["seconds"]
+    assert (spans["compact.error"]["failed"], spans["compact.error"]["properties"]["fallback"]) == (True, "")
+    assert spans["compact.trigger_decision"]["parent"] == spans["compact.error"]["parent"]
+    assert spans["compact.trigger_decision"]["properties"]["triggered"] is True
     shown = fresh.get("/analytics")
     assert (shown["failures"], shown["compressions"], shown["success_rate"]) == (1, 0, 0)
 
@@ -100,9 +152,10 @@ def test_traces_come_in_pages_the_newest_first(fresh: Api) -> None:
 
 def test_days_without_anything_are_days_too() -> None:
     first = NOW.date().replace(day=1)
+    sizes = CompactionFacts(ended_at=f"{first.replace(day=2)}T10:00:00Z", trigger="manual", tokens_before=100)
     done = [
-        Done(f"{first.replace(day=2)}T10:00:00Z", "smart", 100, 40),
-        Done(f"{first}T10:00:00Z", "smart", failed=True),
+        Done(replace(sizes, tokens_after=40)),
+        Done(CompactionFacts(ended_at=f"{first}T10:00:00Z"), failed=True),
     ]
     days = dict(by_day(done, first, first.replace(day=3)))
     assert [day.compressions for day in days.values()] == [0, 1, 0]
@@ -113,7 +166,7 @@ def test_days_without_anything_are_days_too() -> None:
 def test_spans_that_say_nonsense_are_no_savings() -> None:
     data = {"tokens_before": "many", "tokens_after": None, "cost": "NaN", "provider": 7}
     (one,) = of_spans([{"name": "compact.condensed", "data": data}, {"name": "other"}, {"name": "compact.condensed"}])
-    assert (one.saved, one.spent, one.worth) == (0, None, None)
+    assert (one.recorded, one.facts.saved, one.facts.cost) == (False, 0, None)
 
 
 def _spent(estimated: str, actual: str) -> Spending:
@@ -141,13 +194,12 @@ def _ingest(api: Api, trace: str, spans: list[dict[str, object]]) -> None:
     assert answer.is_success, answer.text
 
 
-def _soon(api: Api) -> dict[str, object]:
-    """The trace that is written in the background, once it is there and whole."""
+def _soon(api: Api, wanted: Callable[[Any], bool]) -> Any:
+    """The trace that is written in the background, once it is as wanted."""
     until = monotonic() + 20
     while monotonic() < until:
         for trace in api.get("/traces")["traces"]:
-            if trace["failed"]:
-                found: dict[str, object] = trace
+            if wanted(found := api.get(f"/traces/{trace['id']}")):
                 return found
         sleep(0.05)
     raise AssertionError("no trace was written")

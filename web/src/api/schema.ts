@@ -1445,6 +1445,11 @@ export interface components {
             failures: number;
             /** Groups */
             groups: components["schemas"]["Group"][];
+            /**
+             * Older
+             * @description How many were recorded by a version that did not store all their facts.
+             */
+            older: number;
             /** Saved */
             saved: string;
             /** Saved Unknown */
@@ -2128,7 +2133,7 @@ export interface components {
              * By
              * @enum {string}
              */
-            by: "provider" | "strategy" | "trigger" | "preset" | "step";
+            by: "provider" | "strategy" | "trigger" | "preset" | "step" | "source";
             /** Compressions */
             compressions: number;
             /** Failures */

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from compact.app.analysing import (
     GROUPINGS,
@@ -13,6 +13,7 @@ from compact.app.analysing import (
     by_day,
     compare,
     grouped,
+    merged,
     of_session,
     of_spans,
     of_spending,
@@ -56,7 +57,7 @@ class Day(Sums):
 class Group(Sums, Sizes):
     """The same for all compressions that have something in common, such as a strategy."""
 
-    by: Literal["provider", "strategy", "trigger", "preset", "step"]
+    by: Literal["provider", "strategy", "trigger", "preset", "step", "source"]
     name: str
 
 
@@ -105,6 +106,7 @@ class AnalyticsView(Sums, Sizes):
     """What compressions have come to; `empty` where there were none."""
 
     empty: bool
+    older: int = Field(description="How many were recorded by a version that did not store all their facts.")
     days: list[Day]
     success_rate: float | None
     saved: str
@@ -123,6 +125,8 @@ def show_analytics(
 ) -> AnalyticsView:
     """What the compressions of the last days have come to: in stored sessions, in traces, and at the command line.
 
+    Each counts once, however many of them have its record.
+
     Dollars saved are what the request after each compression cost less, at the full price of input.
     """
     until = datetime.now(UTC).date()
@@ -130,11 +134,14 @@ def show_analytics(
     first = since.isoformat()
     spending = [record for record in load_spending() if record.at >= first]
     spans = [span for trace in store_of(state).last(_MOST_TRACES) for span in trace["spans"]]
-    stored = list(_stored(sessions, first))
-    done = [one for one in (*stored, *of_spans(spans), *of_spending(spending)) if one.at >= first]
+    stored = _stored(sessions, first)
+    done = merged(one for one in (*stored, *of_spans(spans), *of_spending(spending)) if one.at >= first)
     whole = total(done)
+    changed = sorted(filter(lambda one: one.session and one.compacted, done), key=lambda one: one.at, reverse=True)
+    tried = whole.compressions + whole.failures
     return AnalyticsView(
         empty=not done,
+        older=whole.older,
         days=[
             Day(
                 day=day.isoformat(),
@@ -148,7 +155,7 @@ def show_analytics(
         ],
         compressions=whole.compressions,
         failures=whole.failures,
-        success_rate=whole.compressions / len(done) if done else None,
+        success_rate=whole.compressions / tried if tried else None,
         tokens_before=whole.before,
         tokens_after=whole.after,
         tokens_saved=whole.saved,
@@ -157,7 +164,7 @@ def show_analytics(
         spent=str(money(whole.spent)),
         groups=list(_groups(done)),
         estimates=_estimates(spending),
-        cache=[_cache(one) for one in sorted(stored, key=lambda one: one.at, reverse=True)[:_SHOWN]],
+        cache=[_cache(one) for one in changed[:_SHOWN]],
     )
 
 
@@ -227,9 +234,9 @@ def _cache(one: Done) -> CacheEffect:
         session=one.session,
         title=showable(one.title),
         at=one.at,
-        model=showable(one.model),
-        tokens_before=one.before,
-        tokens_after=one.after,
+        model=showable(one.facts.model),
+        tokens_before=one.facts.tokens_before,
+        tokens_after=one.facts.tokens_after,
         rewrite=money(paid.rewrite) if paid else None,
         saved_per_request=money(paid.saved) if paid else None,
         turns=paid.turns if paid else None,

@@ -13,7 +13,7 @@ import { useDelayed } from "../../state/delayed";
 type Shown = Schemas["AnalyticsView"];
 type Group = Shown["groups"][number];
 
-const NAMES: Record<string, string> = { source: "Entry point", provider: "Provider", strategy: "Strategy", trigger: "Trigger", preset: "Preset", step: "Pass" };
+const NAMES: Record<Group["by"], string> = { source: "Entry point", provider: "Provider", strategy: "Strategy", trigger: "Trigger", preset: "Preset", step: "Pass" };
 
 export function Groups({ groups }: { groups: readonly Group[] }) {
   const kinds = [...new Set(groups.map((each) => each.by))];
