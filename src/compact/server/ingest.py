@@ -20,7 +20,7 @@ from compact.ports.spans import Span
 from compact.redaction import Redactor
 from compact.server.state import ServerState, state_of
 from compact.tracing import Tracer
-from compact.tracing.written import span_to_json
+from compact.tracing.written import span_to_json, trace_to_json
 
 MOST_EVENTS: Final = 50_000
 """Spans and traces that are kept; the oldest go first."""
@@ -149,15 +149,13 @@ class Traces:
 
 
 class Keeping:
-    """Keeps spans of this process beside those of other programs; a trace is named, or called after its session."""
+    """Keeps spans of this process beside those of other programs."""
 
-    def __init__(self, traces: Traces, name: str) -> None:
-        self._traces, self._name = traces, name
+    def __init__(self, traces: Traces) -> None:
+        self._traces = traces
 
     def emit(self, span: Span) -> None:
-        session = str(span.data.get("session", ""))
-        name = self._name or f"session {session[:12]}"
-        trace = TraceEvent(type="trace", trace_id=span.trace_id, name=name, group_id=session)
+        trace = TraceEvent.model_validate(trace_to_json(span, span.started_at))
         self._traces.add([trace, SpanEvent.model_validate(span_to_json(span))])
 
     def flush(self, deadline: float) -> bool:  # noqa: ARG002 - what was emitted is written by then
@@ -184,9 +182,9 @@ def store_of(state: ServerState) -> Traces:
     return state.service("traces", lambda state: Traces(state.home / "traces.sqlite"))
 
 
-def open_tracer(state: ServerState, name: str = "") -> Tracer:
-    """What keeps events as spans of traces with that name, or of each session's own."""
-    return Tracer([Keeping(store_of(state), name)], Redactor().json)
+def open_tracer(state: ServerState) -> Tracer:
+    """What keeps events as spans of each session's trace."""
+    return Tracer([Keeping(store_of(state))], Redactor().json)
 
 
 router = APIRouter(tags=["traces"])

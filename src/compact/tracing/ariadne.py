@@ -14,8 +14,7 @@ from compact.tracing.line import CAPACITY
 from compact.tracing.post import DEADLINE, Address
 from compact.tracing.sender import Packing, Sender
 from compact.tracing.shorten import write_within
-from compact.tracing.tree import SESSION
-from compact.tracing.written import encode, instant, span_to_json
+from compact.tracing.written import encode, span_to_json, trace_to_json
 
 URL: Final = "http://127.0.0.1:5175"
 LIMIT: Final = 256 * 1024
@@ -55,16 +54,9 @@ def _written(span: Span, began: datetime) -> bytes:
 
     A page of the viewer's knows only what came while it was open: without the trace it would show only its id.
     """
-    title = encode(_title(span, began)).encode() + b"\n"
+    title = encode(trace_to_json(span, began)).encode() + b"\n"
     readable = replace(span, data=_readable(_without_nulls(span.data)))
     return title + write_within(LIMIT - _FRAME - 1 - len(title), readable, _to_bytes)
-
-
-def _title(span: Span, began: datetime) -> dict[str, Json]:
-    named = span.data.get(SESSION)
-    session = named if isinstance(named, str) and named else f"session {span.trace_id[:8]}"
-    title = {"type": "trace", "trace_id": span.trace_id, "name": session, "group_id": session}
-    return title | {"started_at": instant(began), "metadata": {"agent_name": "compact", "agent_id": "compact"}}
 
 
 def _to_bytes(span: Span) -> bytes:

@@ -15,7 +15,8 @@ from compact.ports.spans import Exporter, Span
 from compact.tracing.capture import capture, repaired, writable
 from compact.tracing.complaints import Complaints
 from compact.tracing.line import LINGER, Line
-from compact.tracing.tree import SESSION, Tree
+from compact.tracing.tree import Tree
+from compact.tracing.written import SESSION
 
 PATIENCE: Final = 2.0
 """Seconds that closing, also at the end of the program, waits for what has not left yet."""

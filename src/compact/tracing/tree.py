@@ -13,12 +13,11 @@ from typing import Final
 from compact.messages import Json
 from compact.ports import Event
 from compact.ports.spans import Span, Status
+from compact.tracing.written import SESSION
 
 KIND: Final = "compaction"
 OPEN: Final = 4096
 """Compactions that may be under way at once; the one that was heard of longest ago counts as given up."""
-SESSION: Final = "session_id"
-"""The property that names the session, in every span."""
 _LONGEST: Final = 366 * 86_400.0
 _DECISION, _ESTIMATE, _RESULT = "compact.trigger_decision", "compact.token_estimate", "compact.condensed"
 
