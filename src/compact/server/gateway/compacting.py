@@ -13,12 +13,19 @@ from typing import Final, Literal, TypeAlias
 
 from compact import CompactManager
 from compact.app import count_tokens, learn_calibration
-from compact.app.counting import counter_for
 from compact.app.preflight import Preflight
 from compact.engine.compactor import insufficient
-from compact.engine.projection import BreakCause
 from compact.engine.events import error_event
-from compact.errors import CompactError, CompactionBlocked, InsufficientBudget, InvalidConversation, InvalidInput
+from compact.engine.projection import BreakCause
+from compact.errors import (
+    CompactError,
+    CompactionBlocked,
+    EditError,
+    InsufficientBudget,
+    InvalidConversation,
+    InvalidInput,
+    NotFound,
+)
 from compact.formats import FORMATS, parse, parts_of
 from compact.messages import Json, meta_of, without_meta
 from compact.models import find_model
@@ -28,6 +35,7 @@ from compact.server.gateway.managers import LEAST, Managers
 from compact.server.gateway.overflow import Overflow
 from compact.server.gateway.replies import with_recall_tools
 from compact.server.gateway.session_matcher import Match, SessionMatcher
+from compact.server.gateway.tool_room import fit_tools
 from compact.server.gateway.vendor_compaction import may_shorten
 from compact.server.ingest import open_tracer
 from compact.server.state import ServerState
@@ -43,7 +51,7 @@ _KEPT: Final = "the vendor keeps this conversation"
 _LONGEST_REASON: Final = 500
 _NOT_TOLD: Final = re.compile(r"[^ -~]")
 _NOTHING_SHORTER: Final = "what is left cannot be made any shorter"
-_TRACED: Final = ("compact.condensed", "compact.error", "compact.max_tokens_lowered")
+_TRACED: Final = ("compact.condensed", "compact.error", "compact.max_tokens_lowered", "compact.near")
 _UNTOLD: Final = 0.5
 """The share of the usual target that is aimed at where the vendor does not say how much it takes: it is asked once."""
 _NOTE: Final = "the vendor says that the request is too long"
@@ -51,12 +59,16 @@ _NOTE: Final = "the vendor says that the request is too long"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request for the next turn of a conversation; `session` is what the client calls it, if it does."""
+    """A request for the next turn of a conversation; `session` is what the client calls it, if it does.
+
+    `undo` is the number of the compaction that the client wants undone; 0 for none.
+    """
 
     format: str
     raw: bytes = field(repr=False)
     body: dict[str, Json] = field(repr=False)
     session: str = ""
+    undo: int = 0
     profile: Profile | None = None
     vendor_compacts: bool = False
     """True if the client asked its vendor to compact."""
@@ -128,6 +140,8 @@ class Outgoing:
     `max_tokens` is the limit of the answer, where that had to be lowered. `reason` is why nothing could be done, where
     something should have been, or how a provider failed; `cause` why the request does not begin with all messages of
     the request before. `recalls` is how often the model has looked something up, None where it has no tools of ours.
+    `compaction` is the number of the compaction that was made for this request, 0 for none, and `removed` how many
+    messages that took out; `left` is how many tokens there are until one, where it is near.
     """
 
     asked: Asked
@@ -140,6 +154,9 @@ class Outgoing:
     cause: BreakCause = ""
     max_tokens: int | None = None
     recalls: int | None = None
+    compaction: int = 0
+    removed: int = 0
+    left: int | None = None
 
     @property
     def session(self) -> str:
@@ -160,6 +177,9 @@ class Outgoing:
             "x-compact-break": self.cause or None,
             "x-compact-max-tokens": self.max_tokens,
             "x-compact-recalls": self.recalls,
+            "x-compact-near": self.left,
+            "x-compact-removed": self.removed if self.compaction else None,
+            "x-compact-undo": self.compaction or None,
         }
         if self.before is not None and self.after is not None:
             told["x-compact-saved"] = self.before - self.after
@@ -170,7 +190,7 @@ class Compactor:
     """Compacts conversations on their way to a vendor; it blocks, and may be used from many threads."""
 
     def __init__(self, state: ServerState) -> None:
-        self._tracer = open_tracer(state, "gateway")
+        self._tracer = open_tracer(state)
         settings = state.settings
         self._recall = settings.gateway_recall
         stored = models_of(state)
@@ -264,10 +284,12 @@ class Compactor:
             session = found.session
             try:
                 with self._failing(session):
+                    if asked.undo:
+                        manager.undo(session, asked.undo)
                     prepare = manager.fit if asked.vendor_compacts else manager.prepare
                     done = prepare(session, asked.request(messages))
                     offering = None if _same(done.messages, messages) else self._offering(asked)
-                    fitted = _fit_tools(manager, session, asked, offering, done) if offering else None
+                    fitted = fit_tools(manager, session, asked, offering, done) if offering else None
             finally:  # a session that was refused is held, too
                 self._managers.hold(manager, session, len(asked.raw))
         if offering and fitted:
@@ -321,6 +343,9 @@ class Compactor:
             asked = asked.with_answer_limit(limit)
         before, after, cause = done.tokens_before, done.tokens_after, done.break_cause
         whole = Outgoing(asked, "none", before, after, found, manager, done.failure, cause=cause, max_tokens=limit)
+        whole = replace(whole, left=done.left)
+        if done.compaction and done.report:
+            whole = replace(whole, compaction=done.compaction, removed=done.report.facts.removed)
         if _same(done.messages, messages):
             return whole
         return replace(whole, asked=asked.with_messages(done.messages), done="applied")
@@ -333,29 +358,6 @@ class Compactor:
         except Exception as error:  # whatever it is, it is reported before it is raised
             self._tracer.emit(session, error_event(type(error).__name__, str(error)))
             raise
-
-
-def _fit_tools(
-    manager: CompactManager, session: str, asked: Asked, offering: Asked, done: Preflight
-) -> Preflight | None:
-    """What was done to a request, and where that leaves no room for our tools, what makes it; None if nothing does."""
-    format, counter = FORMATS[asked.format], counter_for(asked.catalogue_name)
-    own, all_ = (counter.tools(format.read_tools(one.body.get(format.tools_key) or [])) for one in (asked, offering))
-    used, answer = done.tokens_after + all_ - own, read_answer_room(format, asked.body)
-    if done.max_tokens is None and used <= manager.compactor.judge(used, answer).budget:
-        return replace(done, tokens_after=used)
-    try:
-        fitted = manager.fit(session, offering.request(offering.messages))
-    except (InsufficientBudget, CompactionBlocked):
-        return None
-    return replace(
-        fitted,
-        compacted=done.compacted or fitted.compacted,
-        tokens_before=done.tokens_before,
-        reach=max(done.reach, fitted.reach),
-        events=(*done.events, *fitted.events),
-        break_cause=fitted.break_cause or done.break_cause,
-    )
 
 
 def _same(sent: Sequence[Json], messages: Sequence[Json]) -> bool:
@@ -377,7 +379,7 @@ def _logged(what: str, error: Exception) -> str:
     ours = isinstance(error, CompactError)
     level = logging.WARNING if ours else logging.ERROR
     _log.log(level, "%s: %s: %s", what, type(error).__name__, error, exc_info=not ours)
-    if isinstance(error, InsufficientBudget | CompactionBlocked | InvalidConversation):
+    if isinstance(error, InsufficientBudget | CompactionBlocked | InvalidConversation | NotFound | EditError):
         return str(error)
     return f"Compact failed ({type(error).__name__}); the gateway's log says more"
 

@@ -32,6 +32,7 @@ _GEMINIS: Final = re.compile(
 _METHODS: Final = ["GET", "POST", "DELETE", "PUT", "PATCH"]
 GONE: Final = 499
 """The status of an answer that nobody reads."""
+_DIGITS: Final = 10
 _STOPPING: Final = "the server is stopping. Ask again in a moment."
 _BODY: Final[dict[str, Any]] = {
     "requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
@@ -48,7 +49,9 @@ async def _converse(request: Request, path: str, format: str) -> Response:
     gateway = cast("Gateway", request.app.state.gateway)
     session = _written(request.headers.get("x-compact-session", "")).strip()
     call = _call(request, path, await uploaded(request))  # with its images, a history outgrows what vendors take
-    return await _unless_gone(request, gateway.converse(call, format, session))
+    undo = request.headers.get("x-compact-undo", "")
+    number = int(undo) if undo.isascii() and undo.isdigit() and len(undo) < _DIGITS else 0
+    return await _unless_gone(request, gateway.converse(call, format, session, number))
 
 
 def _written(header: str) -> str:

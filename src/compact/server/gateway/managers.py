@@ -217,7 +217,9 @@ class Managers:
         if not config.profile and not choose_summarizers(recipe=resolve_recipe(policy=config.policy)):
             config = config.model_copy(update={"profile": OFFLINE})
         serving = Serving(profile, self._stored.find(config.model))
-        return CompactManager(config, threshold=_threshold(config, profile, self._stored), serving=serving)
+        manager = CompactManager(config, threshold=_threshold(config, profile, self._stored), serving=serving)
+        manager.source = "gateway"
+        return manager
 
     def _let_go(self, manager: CompactManager) -> None:
         for known in [known for known in self._live if known[0] is manager]:

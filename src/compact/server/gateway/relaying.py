@@ -74,10 +74,10 @@ class Gateway:
         await asyncio.to_thread(self._threads.close, _CLOSING)
         await asyncio.to_thread(self._learning.close)
 
-    async def converse(self, call: Call, format: str, session: str = "") -> Response:
-        """The vendor's answer to the next turn of a conversation."""
+    async def converse(self, call: Call, format: str, session: str = "", undo: int = 0) -> Response:
+        """The vendor's answer to the next turn of a conversation, in which that compaction is undone first."""
         try:
-            ready = await self._in_thread(self._prepare, call, format, session)
+            ready = await self._in_thread(self._prepare, call, format, session, undo)
             response = await self._answer(call, ready)
         except CompactError as error:
             told = {"x-compact-compaction": "none"} | reason_header(str(error))
@@ -100,11 +100,11 @@ class Gateway:
     def _upstream(self, call: Call, speaks: Speaks) -> Upstream:
         return self._upstreams.find(speaks, model_in(_json_in(call)))
 
-    def _prepare(self, call: Call, format: str, session: str) -> _Ready:
+    def _prepare(self, call: Call, format: str, session: str, undo: int) -> _Ready:
         body = _json_in(call)
         told = body if isinstance(body, dict) else {}
         asks = asks_to_compact(call.path, format, told)
-        asked = Asked(format, call.content, told, session, vendor_compacts=asks)
+        asked = Asked(format, call.content, told, session, undo, vendor_compacts=asks)
         upstream = self._upstreams.find(SPEAKS[format], asked.model)
         # The vendors' own addresses have no profile of the operator's.
         asked = replace(asked, profile=upstream.profile if upstream.profile.model != "any" else None)
