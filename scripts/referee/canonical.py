@@ -14,7 +14,19 @@ Aspects: TypeAlias = Mapping[str, Any]
 FOLDER = "golden-"
 """How the names of temporary folders begin."""
 _CLOCKS = frozenset(
-    {"at", "created", "created_at", "date", "duration_ms", "elapsed", "milliseconds", "ms", "seconds", "time"}
+    {
+        "at",
+        "created",
+        "created_at",
+        "date",
+        "duration_ms",
+        "elapsed",
+        "ended_at",
+        "milliseconds",
+        "ms",
+        "seconds",
+        "time",
+    }
     | {"updated", "updated_at"}
 )
 """Keys whose numbers and timestamps come from a clock."""
