@@ -13,7 +13,7 @@ import pytest
 
 from compact.app.recipes import list_recipes, resolve_recipe
 from compact.engine import Gauge, Goal, Inputs, NoModel, Outcome, compact, floor_of
-from compact.engine.compaction import report_of
+from compact.engine.records import report_of
 from compact.engine.report import Report
 from compact.errors import InsufficientBudget, InvalidConfiguration
 from compact.formats import parse

@@ -159,16 +159,15 @@ def record_spending(
     summarizers: Sequence[Summarizer],
     metered: Metered,
     expected: Charge,
-    facts: CompactionFacts | None,
-    compaction: str = "",
+    done: CompactionFacts | str,
 ) -> Spending:
     """What a compaction was expected to cost beside what it did; recorded, and learned from, where a model answered.
 
-    `facts` are its record; None where it failed, or is not known yet: then `compaction` is its id.
+    `done` is its record, or its id where it failed or goes on.
     """
     answered = _who_answered(summarizers, metered.model)
-    if facts is not None:  # what failed may say something of the conversation
-        facts = replace(facts, why_offline="", failure="")
+    # What failed may say something of the conversation.
+    facts = None if isinstance(done, str) else replace(done, why_offline="", failure="")
     record = Spending(
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         way=recipe,
@@ -179,7 +178,7 @@ def record_spending(
         limit=metered.limit,
         tokens_before=facts.tokens_before if facts else 0,
         tokens_after=facts.tokens_after if facts else 0,
-        compaction=facts.id if facts else compaction,
+        compaction=done if isinstance(done, str) else done.id,
         facts=facts,
     )
     if record.actual.questions:

@@ -77,9 +77,7 @@ class Questions(Closeable):
 class _Recorded(Relay):
     """Passes questions on, and records what the answers cost."""
 
-    def __init__(
-        self, ask: AskModel, recipe: str, chosen: Summarizers, allowance: Allowance, compaction: str
-    ) -> None:
+    def __init__(self, ask: AskModel, recipe: str, chosen: Summarizers, allowance: Allowance, compaction: str) -> None:
         super().__init__(ask)
         self._recipe = recipe
         self._summarizers = [Summarizer.of(profile) for profile in chosen.profiles]
@@ -91,7 +89,7 @@ class _Recorded(Relay):
         expected = price(asks, self._summarizers, self._recipe)
         try:
             answers = metered(asks)
-            record_spending(self._recipe, self._summarizers, metered, expected, None, self._compaction)
+            record_spending(self._recipe, self._summarizers, metered, expected, self._compaction)
         finally:
             self._allowance.settle()
         return answers

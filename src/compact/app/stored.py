@@ -34,7 +34,7 @@ from compact.models.spending import Charge
 from compact.policies import Profile
 from compact.policies.room import USUAL_ANSWER
 from compact.policies.stored import StoredSettings
-from compact.ports import Event, Failure, Found, ModelConfig, Observe, StoredMessage, StoredSession
+from compact.ports import CompactionFacts, Event, Failure, Found, ModelConfig, Observe, StoredMessage, StoredSession
 from compact.ports.closeable import Closeable
 from compact.providers import Recipe
 from compact.settings import database
@@ -190,7 +190,8 @@ class StoredSessions(SessionService, Closeable):
         asking = Asking(job.recipe.name, summarizers)
         with suppress(CompactError):
             compact_session(job, asking)
-        metered, facts = Metered(ask), None
+        metered = Metered(ask)
+        facts: CompactionFacts | str = ""
         try:
             done = super().compacted(job, metered, observe)
             facts = done.report.facts

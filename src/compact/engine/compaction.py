@@ -1,10 +1,9 @@
-"""The engine: the one function by which every entry point compacts a conversation, and the report of what it did."""
+"""The engine: the one function by which every entry point compacts a conversation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property, partial
 from time import perf_counter
 
@@ -16,25 +15,22 @@ from compact.engine.gauge import Gauge
 from compact.engine.hidden_secrets import hide_secrets
 from compact.engine.media import drop_media
 from compact.engine.relays import find_reader
-from compact.engine.report import Report
 from compact.errors import CompactError, InsufficientBudget
 from compact.formats import reject
 from compact.messages import (
     AccountItem,
     Conversation,
-    EditKind,
     Message,
     Pass,
     Reasoning,
-    common_prefix,
     message_texts,
     protect,
     recognise,
     visible,
 )
 from compact.policies import configure
-from compact.ports import CompactionFacts, Observe, Origin, PassSizes
-from compact.ports.compactions import new_id, now
+from compact.ports import Observe, Origin
+from compact.ports.compactions import new_id
 from compact.providers import Recipe, Task
 from compact.providers.auto import AutoProvider, AutoSettings
 from compact.providers.native.sections import OWN as ROO
@@ -143,67 +139,10 @@ def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inpu
     )
 
 
-def report_of(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gauge, target: int | None) -> Report:
-    """Return the report of a run with its record; what stayed at the front includes system prompt and tools."""
-    kept = common_prefix(
-        [message.wire for message in before.messages], [message.wire for message in outcome.conversation.messages]
-    )
-    return Report(
-        facts=_facts(recipe, before, outcome, gauge),
-        passes=outcome.passes,
-        target=target,
-        kept_prefix=gauge.conversation(before.with_messages(before.messages[:kept])),
-        events=outcome.events,
-    )
-
-
-def _facts(recipe: Recipe, before: Conversation, outcome: Outcome, gauge: Gauge) -> CompactionFacts:
-    """Make the record of a run."""
-    spent = [done.cost for done in outcome.passes if done.cost is not None]
-    written = any(edit.kind is EditKind.SUMMARIZED for step in outcome.plan for edit in step.edits)
-    created = [event.properties.get("offline") for event in outcome.events if event.name == "summary_created"]
-    asked = [event.properties.get("strategy") for event in outcome.events if event.name == "summary_requested"]
-    by_model = bool(outcome.models) and not (created and all(created))
-    origin, left = outcome.origin, {message.id for message in outcome.conversation.messages}
-    # After a refusal, the summary was written by another strategy than the first one asked for.
-    usual = recipe.words.get("strategy") or getattr(recipe.settings, "strategy", "")
-    strategy = str((asked[-1 if by_model else 0] if asked else usual) or "")
-    return CompactionFacts(
-        id=origin.id,
-        ended_at=now(),
-        source=origin.source,
-        trigger=origin.trigger,
-        provider=outcome.stand_in or recipe.provider.name,
-        recipe=recipe.name,
-        strategy=strategy if written else "",
-        custom_prompt=bool(recipe.words.get("prompt")),
-        model=origin.model,
-        tokens_before=gauge.conversation(before),
-        tokens_after=gauge.conversation(outcome.conversation),
-        removed=sum(message.id not in left for message in before.messages),
-        cost=sum(spent, Decimal(0)) if spent else None,
-        seconds=round(outcome.seconds, 6),
-        written_by=outcome.models if written and by_model else (),
-        why_offline=_why_offline(outcome) if written and not by_model else "",
-        failure=outcome.failure,
-        passes=tuple(
-            PassSizes(done.name, done.tokens_before, done.tokens_after) for done in outcome.passes if not done.skipped
-        ),
-    )
-
-
 def _describe(error: Exception) -> str:
     """Return the kind of an error and its text, as one line that can be written anywhere."""
     text = " ".join(str(error).split())[:_LONGEST_ERROR].encode("utf-8", "backslashreplace").decode()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _why_offline(outcome: Outcome) -> str:
-    """Why no model wrote the account."""
-    if outcome.unasked:
-        return outcome.unasked
-    failed = (event.properties.get("reason") for event in outcome.events if event.name == "summary_created")
-    return str(next(filter(None, failed), "there was nothing to ask a model about"))
 
 
 _KEEPING_THEIR_ERROR = ("layers",)

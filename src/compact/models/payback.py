@@ -80,7 +80,7 @@ def saved_dollars(facts: CompactionFacts) -> Decimal | None:
         return None
     model = find_model(facts.model)
     found = payback(Rewrite(facts.tokens_before, facts.tokens_after, 0), model.prices, model.cache)
-    return found and found.saved
+    return None if found is None else found.saved
 
 
 def _request(tokens: int, held: int, cache: CacheRules | None) -> Usage:

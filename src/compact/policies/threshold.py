@@ -122,7 +122,7 @@ class Decision:
 
     `trigger_at` is the size from which on it triggers; `lowered` by what factor the answer's room lowers that. `size`
     is that of the request in bytes, and `size_at` from where on that triggers; None where the vendor states no limit.
-    `left` is how many tokens there are until it triggers, where a compaction is near; None where it is not, or has come.
+    `left` is how many tokens there are until it triggers, where that is near; None where it is not, or has come.
     """
 
     triggered: bool

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from compact.engine.compaction import Goal, Inputs, compact, report_of
+from compact.engine.compaction import Goal, Inputs, compact
 from compact.engine.driver import Asker, Outcome
 from compact.engine.gauge import Gauge
+from compact.engine.records import report_of
 from compact.engine.report import Report
 from compact.engine.stored.context import Assembled, assemble, fold_of
 from compact.engine.stored.snapshots import SummarySnapshot, standing_edits, words_of
