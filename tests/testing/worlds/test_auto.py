@@ -27,7 +27,7 @@ TOLD = {
         Topic.ORDERS: Bound(0.984, 0.98),
         Topic.PROHIBITIONS: Bound(0.98, 0.98),
         Topic.REQUESTS: Bound(0.935, 0.95),
-        Topic.DROPPED: Bound(0.95),
+        Topic.DROPPED: Bound(0.948),
         Topic.OUTCOMES: Bound(0.9, 0.90),
         Topic.VALUES: Bound(0.94, 0.90),
         Topic.DECISIONS: Bound(0.879),

@@ -187,26 +187,18 @@ def _beside(ladder: Ladder) -> int:
 
 
 def _least_keys(ladders: Sequence[Ladder]) -> dict[int, dict[Level, float]]:
-    """What lines are worth at least: no less than an earlier one that would be out of date without them.
-
-    What these would be out of date without in their turn is worth as much, unless the earlier one lasts: it would pull
-    along all that names the same as something that names the same, ahead of others that last.
-    """
+    """What lines are worth at least: no less than an earlier one that would be out of date without them."""
     least: defaultdict[int, dict[Level, float]] = defaultdict(dict)
-    passed_on: defaultdict[int, float] = defaultdict(float)
     for ladder in ladders:
         own = rate(ladder, Level.NONE, Level.SHORT)
-        key = float("inf") if ladder.fixed else max(own, passed_on[ladder.at])
+        key = float("inf") if ladder.fixed else max(own, least[ladder.at].get(Level.SHORT, 0.0))
         for newer, shown in ladder.newer.items():
-            corrects = newer in ladder.corrected
-            if corrects or not isinf(key):
+            if newer in ladder.corrected or not isinf(key):
                 # What lasts does not wait for what only names the same: a short line of that will do.
-                most = shown if corrects or not ladder.worth.lasting else Level.SHORT
+                most = shown if newer in ladder.corrected or not ladder.worth.lasting else Level.SHORT
                 for level in LINES:
                     if level <= most:
                         least[newer][level] = max(least[newer].get(level, 0.0), key)
-                if corrects or not ladder.worth.lasting:
-                    passed_on[newer] = max(passed_on[newer], key)
     return least
 
 
