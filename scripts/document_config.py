@@ -77,6 +77,10 @@ of these that is set is in force:
 2. `policy.trigger_pct`,
 3. the default, 0.85.
 
+The [gateway](gateway.md) also goes by what is stored for [sessions](sessions.md): a model's own threshold before its
+profile's, and the one for all after `policy.trigger_pct`. The page of `compact serve` sets and shows both under Settings,
+Thresholds.
+
 A compaction comes down to `policy.target_pct`. Where that is not set, it is half of the window, and at most 59% of the
 threshold: a threshold of 40% comes down to 23.5%. A `target_pct` that is not below `trigger_pct` is an error if both
 are set. One that is not below a profile's threshold is not used for that profile; the target follows the threshold.

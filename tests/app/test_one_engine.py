@@ -240,7 +240,6 @@ ENTRY_POINTS = {
     "window": (128_000, 4_000, 4_000, 4_000),
     "account": (PLAIN, TAGGED, TAGGED, AccountStyle("system")),
     "handles": (False, False, False, False),
-    "reads": (None, None, None, None),
     "originals": (0, 3, 3, 3),
     "items": (0, 0, 0, 0),
     "observe": (None, None, None, None),

@@ -18,6 +18,7 @@ from tests.providers.test_registry import plugins
 
 __all__ = ["plugins"]
 
+RIPE = "the pears are ripe, and somebody has to pick them before the wasps do. " * 4
 SOURCE = [f"    total += rows[{number}].price * rate" for number in range(60)]
 RECORDED = json.loads(files("compact.cli").joinpath("transcripts/session.openai-chat.json").read_text("utf-8"))
 NO_PRELUDE = {"lossless_prelude": {"enabled": False}}
@@ -50,7 +51,7 @@ def _work(steps: int) -> list[dict[str, Any]]:
 
 
 def test_native_leaves_the_first_message_one_summary_and_the_last_three() -> None:
-    talk = [_said("user" if turn % 2 == 0 else "assistant", f"Turn {turn}: the pears are ripe.") for turn in range(15)]
+    talk = [_said("user" if turn % 2 == 0 else "assistant", f"Turn {turn}: {RIPE}") for turn in range(15)]
     asked: list[Ask] = []
 
     def answer(asks: Sequence[Ask]) -> tuple[Answer, ...]:
@@ -72,7 +73,7 @@ def test_native_leaves_the_first_message_one_summary_and_the_last_three() -> Non
     [(Failure("503"), "503"), (Refusal("I must not."), "I must not."), (Completion(""), "empty summary")],
 )
 def test_native_changes_nothing_where_the_model_gives_no_summary(answer: Answer, why: str) -> None:
-    talk = [_said("user" if turn % 2 == 0 else "assistant", f"Turn {turn}: pears.") for turn in range(15)]
+    talk = [_said("user" if turn % 2 == 0 else "assistant", f"Turn {turn}: {RIPE}") for turn in range(15)]
     result = condense(talk, recipe="native", config={"on_failure": "block"}, ask=lambda asks: (answer,) * len(asks))
     assert result.messages == talk
     assert why in str(result.report)
@@ -204,7 +205,7 @@ def test_passes_refine_what_the_ones_before_them_left_and_end_at_the_target() ->
 
 
 def test_a_batch_becomes_one_summary_between_its_first_and_last_messages() -> None:
-    talk = [_said("user" if turn % 2 == 0 else "assistant", f"Turn {turn}: pears are ripe.") for turn in range(20)]
+    talk = [_said("user" if turn % 2 == 0 else "assistant", f"Turn {turn}: {RIPE}") for turn in range(20)]
     batch = {"keep_first": 2, "keep_last": 3}
     only = {"id": "b", "mode": "batch", "selection": {"type": "preserve_recent", "keep_recent": 4}, "batch": batch}
     config = {**NO_PRELUDE, "passes": [only]}

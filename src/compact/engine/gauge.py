@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from operator import is_
 
-from compact.messages import Conversation, Message, Tool, seen, visible
+from compact.messages import Conversation, Message, Tool, seen, visible, without_meta
 from compact.tokens import Counter
 
 _REMEMBERED = 3
@@ -52,7 +52,11 @@ class Gauge:
     def _size(self, message: Message) -> int:
         known = self._sizes.get(id(message))
         if known is None:
-            size = len(json.dumps(message.wire, ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
+            size = len(
+                json.dumps(without_meta(message.wire), ensure_ascii=False, separators=(",", ":")).encode(
+                    errors="replace"
+                )
+            )
             known = self._sizes[id(message)] = (message, size)
         return known[1]
 
