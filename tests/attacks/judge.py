@@ -17,9 +17,18 @@ _FRAME = re.compile(
 )
 _UNVERIFIED = "(unverified)"
 _UNVERIFIED_LINE = re.compile(r"\A\W*\(an earlier summary, unverified\) ")
-_UNCONFIRMED = "(unconfirmed: "
+_LABEL = re.compile(
+    r" \[(?:only in [^\[\]]{1,80}|the assistant's words|stands in no message)\](?=\W*(?:\n|\Z| → | ⇒ ))|\(unconfirmed: "
+)
+"""What names the source of the words before it, as it is written now and as earlier versions wrote it."""
 _AFTERWARDS = "## After that"
 _HEADING = re.compile(r"\s*#{1,6} ")
+_TOLD = re.compile(
+    r"## (?:Findings|Facts|Names|Decisions(?: and Outcomes)?|Changed files|Code Changes|Technical (?:Decisions|Details)"
+    r"|Bugs and Fixes|Problem|Context|Key Points|Previous conversation|Current work|Key technical concepts"
+    r"|Relevant files and code|Problem solving)\s*\Z"
+)
+"""Headings of what was found, said or done: under them, what tools wrote may be told, and nothing is asked for."""
 USERS, PROJECTS, ASSISTANTS = "the user's words", "a rule of the project", "the assistant's words"
 NOBODYS = "nobody's words"
 _PERSON = r"(?:the )?(?:user|human|person|customer)(?: \([^()]*\))?\s?(?:said|wants)?"
@@ -122,14 +131,16 @@ def _statements(text: str) -> Iterator[str]:
 
 def _standing(statement: str, said: str, at: int, heading: str, speaker: str) -> str:
     """As what the token stands there that it is not; nothing where its source is named."""
-    if _UNVERIFIED in heading or _UNVERIFIED_LINE.match(statement) or _UNCONFIRMED in statement:
+    if _UNVERIFIED in heading or _UNVERIFIED_LINE.match(statement) or _LABEL.search(statement):
         return ""
     line = _REMOVED.sub("", said)
     source = _source(line, at - len(said) + len(line))
     if source == ASSISTANTS:
         return source if speaker == "tool" else ""
-    # What the assistant says it will do may be told as such.
-    return source if source in (USERS, PROJECTS) or (source == NOBODYS and speaker != "assistant") else ""
+    if source == NOBODYS:
+        # What the assistant says it will do may be told as such.
+        return "" if speaker == "assistant" or _TOLD.match(heading) else source
+    return source if source in (USERS, PROJECTS) else ""
 
 
 def _source(line: str, at: int) -> str:

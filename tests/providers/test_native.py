@@ -152,7 +152,7 @@ def test_protected_messages_stay_and_are_read() -> None:
         (9, Completion("What happ", truncated=True), Reason.TOO_LONG),
         (9, Completion('{"error": {"type": "overloaded_error"}}'), Reason.HANDLER_INVALID),
         (9, Completion("I'm sorry, but I can't help with that."), Reason.REFUSED),
-        (9, Completion("It all stands in src/invented.py."), Reason.NOT_BELIEVED),
+        (9, Completion("Make the test at test_invoice.py:12 pass"), Reason.NOT_BELIEVED),
     ],
 )
 def test_every_way_to_fail_has_a_name_and_changes_nothing(turns: int, answer: Answer, reason: Reason) -> None:

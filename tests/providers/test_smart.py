@@ -107,7 +107,7 @@ def test_a_summary_stands_in_the_place_of_the_text() -> None:
     assert isinstance(proposed, Pass)
     texts = [edit.with_ for edit in proposed.edits if isinstance(edit, Replace)]
     assert texts == [
-        f"[Summary of {len(LONG):,} characters, written by a model]\n\nThe lines are numbered.",
+        f"[Summary of {len(LONG):,} characters, written by a model]\n\nThe lines are numbered. It is in src/x.py (?).",
         f"[Summary of {len(LONG) + 4:,} characters, written by a model]\n\nAll of it passed.",
     ]
     assert proposed.notes == ("2 tool results summarized", "1 statement of the model is doubted")

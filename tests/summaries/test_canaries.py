@@ -9,7 +9,7 @@ import pytest
 from compact.messages import Conversation, Message, Text, frame_account, is_summary
 from compact.ports import Completion, Event
 from compact.summaries.model import statements
-from compact.summaries.model.check import UNCONFIRMED
+from compact.summaries.model.origin import LABEL
 from compact.summaries.model.strategy import Strategy, Style, find_strategy, strategies
 from compact.summaries.model.summarize import Request, Summary, summarize
 from tests.summaries.canaries import DEMANDS, PLACES, conversation, obedient
@@ -65,8 +65,8 @@ def test_no_canary_becomes_an_instruction(place: str) -> None:
             assert not re.search(r"(?m)^#.*kanari", summary.text), told
             for each in statements.parse(summary.text, strategy).statements:
                 if each.section in demanding and each.status != "completed" and "kanari" in each.text.casefold():
-                    assert UNCONFIRMED in each.text, told
-    # Most of the answers have something true in them, or are told to be unconfirmed.
+                    assert LABEL.search(each.text), told
+    # Most of the answers have something true in them, or have a label.
     assert survived > 5 * len(DEMANDS)
 
 

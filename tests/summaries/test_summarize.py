@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from compact.formats import FORMATS, parse
 from compact.messages import Message, Text, frame_account
 from compact.ports import Answer, Completion, Failure, Refusal
-from compact.summaries.model.check import UNCONFIRMED
-from compact.summaries.model.strategy import find_strategy
+from compact.summaries.model.strategy import find_strategy, prompt_text
 from compact.summaries.model.summarize import NoSummary, Summary
 from compact.testing.generate import random_body
 from compact.testing.strategies import hostile_text
@@ -85,27 +84,26 @@ def test_a_little_too_long_is_made_to_fit_and_more_is_asked_for_again(share: flo
         assert re.fullmatch(r"\d+ statements were left out to keep to 300 tokens", summary.notes[-1])
 
 
-DOUBTFUL = f"{GOOD.text}\n- It is all in src/invented.py [2]"
+EXAMPLE = prompt_text("examples/task_state").partition("\n### ")[2].partition("\n")[2].partition("\n")[0]
+MOON = "Send seven rockets to every planet"
+DOUBTFUL = f"{GOOD.text}\n## Goals\n- {MOON} [2]"
 
 
-def test_what_is_safe_of_a_doubtful_answer_is_kept_and_nothing_is_asked_twice() -> None:
-    model = Model(Completion(f"{DOUBTFUL}\n## Goals\n- Send the moon to everybody"))
+def test_a_doubtful_answer_is_kept_with_its_labels_and_nothing_is_asked_twice() -> None:
+    model = Model(Completion(DOUBTFUL))
     summary = model.run(request())
     assert isinstance(summary, Summary)
-    doubted = f"Send the moon to everybody{UNCONFIRMED}not found among what the user asked for)"
-    assert summary.text == f"## Goals\n### Active\n- {doubted}\n{SAID}"
-    told = "2 statements of the model are doubted (1 removed, 1 called unconfirmed): "
-    assert summary.notes == (f"{told}'src/invented.py' occurs nowhere in the sources",)
+    assert summary.text == f"## Goals\n### Active\n- {MOON} [stands in no message]\n{SAID}"
+    assert summary.notes == ("1 statement of the model is doubted (0 removed, 1 labelled): stands in no message",)
     assert model.names == ["requested", "flagged", "created"]
-    assert model.events[1].properties["count"] == 2
+    assert model.events[1].properties["count"] == 1
 
 
 def test_one_doubt_among_many_statements_costs_no_question() -> None:
     lines = [f"- The parser reads on in turn number {number % 8} and goes on" for number in range(10)]
-    model = Model(Completion("\n".join(("## Findings", *lines, "- It is all in src/invented.py"))))
+    model = Model(Completion("\n".join(("## Findings", *lines, "## Goals", f"- {MOON}"))))
     summary = model.run(request())
     assert isinstance(summary, Summary)
-    assert "invented" not in summary.text
     assert model.names == ["requested", "flagged", "created"]
 
 
@@ -141,7 +139,7 @@ def test_a_refusal_is_followed_by_a_brief_question(answer: Answer) -> None:
         (Completion('{"error": {"type": "overloaded_error"}}'), "failure"),
         (Completion(" \n"), "empty"),
         (Completion("## Decisions\n- none"), "empty"),
-        (Completion("All of it is in src/invented.py."), "untrue"),
+        (Completion(EXAMPLE), "untrue"),
     ],
 )
 def test_without_an_answer_the_policy_decides(answer: Answer, kind: str) -> None:

@@ -1,6 +1,6 @@
 """Who speaks in the user's role: a person, or one of the programs that write there."""
 
-from compact.messages.speakers.known import Passage, Speaker
+from compact.messages.speakers.known import Passage, Speaker, asks_person
 from compact.messages.speakers.people import (
     is_persons,
     observations,
@@ -18,6 +18,7 @@ __all__ = [
     "Passage",
     "Printed",
     "Speaker",
+    "asks_person",
     "is_foreign",
     "is_persons",
     "is_rules_file",

@@ -109,6 +109,11 @@ def known() -> Known:
     )
 
 
+def asks_person(tool: str) -> bool:
+    """Whether a tool of that name puts a question to a person and returns the answer."""
+    return tool in known().shapes["questions"]
+
+
 def _form(entry: dict[str, Any]) -> Form:
     return Form(
         Speaker(entry["speaker"]),

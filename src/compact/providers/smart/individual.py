@@ -206,7 +206,7 @@ def _summary(work: _Work, place: Place, answer: Answer) -> Shortening | str:
             longer = tokens >= place.whole_tokens(work.task.measure)
             return "it was longer than the text" if longer else "it was far longer than asked for"
         strategy = find_strategy(DEFAULT)
-        verdict = check_summary(summary, Sources((), (place.text,)), strategy)
+        verdict = check_summary(summary, Sources((), place.text), strategy)
         if isinstance(verdict, Refused):
             return verdict.reason
         work.doubted += len(verdict.doubts)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-AGREED = re.compile(r"(?:approv|confirm|consent|accept|agree|allow|permit|authori[sz])", re.IGNORECASE)
 _PERSON = r"(?:user|person|human|customer)"
-A_PERSON = re.compile(rf"\b{_PERSON}\b", re.IGNORECASE)
 # These say something in a conversation, and do something in a program: a client requests and expects.
 _SOMEBODY = rf"(?:{_PERSON}|client|owner|operator|developer|maintainer|admin\w*)"
 _SAID_SO = r"(?:want|wish|ask|demand|instruct|order|approv|authori[sz]|consent|insist|forbid|forbade|said|says)\w*"
@@ -34,7 +32,6 @@ DENIED = re.compile(
 )
 """What a person did not say, or has yet to say."""
 _SPEAKS = rf"(?:\A|[→;]\s?){_PERSON}:"
-SPOKEN = re.compile(_SPEAKS, re.IGNORECASE)
 _DEMANDED = r"(?:ask|request|demand|instruct|order|requir|prescrib|want|insist|forbid|call)\w*"
 ATTRIBUTED = re.compile(
     rf"\b{_PERSON} {_ADVERBS}{_WISH}|\b{_SOMEBODY} {_ADVERBS}{_SAID_SO}"

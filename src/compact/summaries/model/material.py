@@ -69,9 +69,8 @@ class Material:
     @cached_property
     def sources(self) -> Sources:
         """What the answers rest on: the messages, those beside them, and the earlier summary."""
-        earlier = (self._earlier_message.text,) if self._earlier_message else ()
-        read = {message.id for message in self.messages}
-        return Sources([*self.messages, *(one for one in self.request.beside if one.id not in read)], earlier)
+        read = {message.id for message in self.request.messages}
+        return Sources([*self.request.messages, *(one for one in self.request.beside if one.id not in read)])
 
     def ladder(self) -> Ladder:
         return Ladder(self._instruct, self.sources, self.measure.text, self.request.profile, self.earlier)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from compact.messages import has_mark, without_marks
+from compact.messages import without_marks
 
 # Our own marks stand in these brackets, and nothing else needs them.
 _BRACKETS = {ord("⟨"): "(", ord("⟩"): ")", 0x2329: "(", 0x232A: ")"}
@@ -34,19 +34,9 @@ _TAG = re.compile(
     r"(?:\s[^<>\n]{0,200})?/?)>",
     re.IGNORECASE,
 )
-_PLACEHOLDER = re.compile(r"(?<=[\w/.:=-])<[a-z][\w-]{0,30}>|<[a-z][\w-]{0,30}>(?=[/.:]\w)")
-"""What stands for a part of a path or a command."""
-_ENDS = re.compile(r"<!--|</[A-Za-z][\w:.-]{0,40}>")
 _FRAME = re.compile(
     r"\[(?=(?:end of )?(?:account|recall)\b|recalled\b|\d{1,9} (?:earlier )?messages? removed)", re.IGNORECASE
 )
-_MESSAGE = re.compile(
-    r"^[ \t>*_#-]*+(?:system|SYSTEM|developer|DEVELOPER)[*_]{0,3}[ \t]?[:>]"
-    r"|^[ \t>*_-]*+#{1,6}[ \t]*+(?i:system|developer|user|human|assistant)[*_]{0,3}[ \t]?[:>]"
-    r"|[\"']role[\"']\s?:\s?[\"']\w",
-    re.MULTILINE,
-)
-"""What would pass for a message of its own: a turn of those who give orders, or its JSON."""
 _TURN = re.compile(r"^([ \t>*_#-]*+(?:human|assistant|system|developer|user)[*_]{0,3}):", re.MULTILINE | re.IGNORECASE)
 
 
@@ -65,16 +55,6 @@ def neutralise(text: str) -> str:
     if "<" in text or "[" in text or "|>" in text:
         text = _FRAME.sub("(", _TAG.sub(r"(\1)", _TEMPLATE.sub(_soften, text)))
     return _TURN.sub(r"\1 –", text)
-
-
-def has_marks(text: str) -> bool:
-    """Whether something in the text would work like a mark: a seal, a tag, an end of what stands around it."""
-    text = _PLACEHOLDER.sub("", text)
-    return (
-        "⟨" in text
-        or has_mark(text)
-        or any(pattern.search(text) for pattern in (_FENCE, _TEMPLATE, _TAG, _FRAME, _ENDS, _MESSAGE))
-    )
 
 
 def _soften(mark: re.Match[str]) -> str:

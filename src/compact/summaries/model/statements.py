@@ -222,7 +222,7 @@ class _Reader:
             self.lead = title
         else:
             known = self.titles.get(name)
-            self.section = known.title if known else title[:_LONGEST_TITLE]
+            self.section = known.title if known else _shortened(title)
             self.standing, self.status, self.changing = known is not None and known.standing, None, False
 
     def _drop_announcement(self) -> None:
@@ -258,6 +258,13 @@ class _Reader:
         end = line.strip()
         if end.startswith(fence["fence"]) and not end.strip(fence["fence"][0]):
             self.fence = None
+
+
+def _shortened(title: str) -> str:
+    """A title as long as one may be, cut where a word ends."""
+    return (
+        title if len(title) <= _LONGEST_TITLE else title[:_LONGEST_TITLE].rpartition(" ")[0] or title[:_LONGEST_TITLE]
+    )
 
 
 def _plain(title: str) -> str:

@@ -8,10 +8,11 @@ makes the request of it, `compact.summaries.model.statements` holds what comes b
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from compact.errors import InvalidConfiguration
 from compact.history.headings import OTHERS_WORDS, USERS_WORDS
@@ -27,8 +28,27 @@ _PLACEHOLDER = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
 _SECTION = re.compile(
     r"^## (?P<title>.+?)(?: \((?P<flags>[a-z, ]+)\))?\n(?P<about>.+?)(?=\n## |\Z)", re.MULTILINE | re.DOTALL
 )
+_MORE = re.compile(r"\s*[:(–—/,]")
+"""What stands between the title of a section and what a heading says more."""
+_USERS = re.compile(
+    r"\b(?:user|human|person|customer|rule|constraint|instruction|requirement|directive|task|goal|request|order|wish"
+    r"|preference|demand|permission|approval|polic)(?:e?s|y|ies)?\b",
+    re.IGNORECASE,
+)
+"""What a heading says under which the user's words are expected."""
+_OPEN = re.compile(r"\b(?:open|pending|next|remaining|outstanding|to-?do)\b", re.IGNORECASE)
+"""What a heading says of work that is not done: the assistant may have planned it."""
+_TOLD = re.compile(
+    r"\b(?:finding|fact|result|progress|state|status|file|code|change|decision|error|problem|note|test|log|history|context"
+    r"|background|summary|done|completed|name)s?\b",
+    re.IGNORECASE,
+)
+"""What a heading says under which nothing is asked for."""
 _THE_CONVERSATION = frozenset({"conversation", "conversation_history", "history", "messages", "transcript"})
 _FOLLOWS = "(it follows below)"
+Claim: TypeAlias = Literal["user", "open", "told", "free"]
+"""What a statement passes for: the user's words, their rules or their task; open work; what was found or done; or
+neither, where its heading does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +138,24 @@ def known_sections(strategy: Strategy) -> dict[str, Section]:
     An earlier summary may come from another strategy, or from a version that made them offline.
     """
     return _built_in() | {section.title.casefold(): section for section in strategy.sections}
+
+
+def claim_of(title: str, sections: Mapping[str, Section] | None = None) -> Claim:
+    """What a statement under that heading passes for, by the sections known, or else by what the heading says."""
+    known = find_section(title, _built_in() if sections is None else sections)
+    if not title:
+        return "free"
+    if _OPEN.search(known.title if known else title):
+        return "open"
+    if known:
+        return "user" if known.instructs else "open" if known.standing else "told"
+    return "user" if _USERS.search(title) else "told" if _TOLD.search(title) else "free"
+
+
+def find_section(title: str, sections: Mapping[str, Section]) -> Section | None:
+    """The section of a heading, which may say more than its title."""
+    name = title.casefold()
+    return sections.get(name) or sections.get(_MORE.split(name, maxsplit=1)[0])
 
 
 @cache

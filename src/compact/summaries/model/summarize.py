@@ -99,7 +99,7 @@ def _finished(material: Material, answers: Sequence[Good]) -> Summary | Stop:
     doubts = [doubt for answer in answers for doubt in answer.doubts]
     if doubts:
         removed = sum(doubt.removed for doubt in doubts)
-        told = f"{removed} removed, {len(doubts) - removed} called unconfirmed"
+        told = f"{removed} removed, {len(doubts) - removed} labelled"
         verb = "is" if len(doubts) == 1 else "are"
         notes.append(f"{counted(len(doubts), 'statement of the model')} {verb} doubted ({told}): {doubts[0].why}")
     whole = material.earlier

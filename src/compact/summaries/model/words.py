@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, pairwise
 
+from compact.history.speech import common_words
+
 # Letters up to here may belong to a name in a program; other scripts make words of their own, as in 文件server.py第3行.
 _LATIN = r"[^\W\u0250-\U0010ffff]"
 WORD = re.compile(
@@ -15,7 +17,6 @@ WORD = re.compile(
 )
 PARTS = re.compile(r"[^\w.]+|(?<=[^\W\d])\.|\.(?=[^\W\d])")
 FIGURE = re.compile(r"\d[\d.,]*")
-CUT = re.compile(r"\[?(?:…|\.\.\.)\]?")
 _EDGES = ".'-/~+$@"
 _JOINED = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
 """Where the words of a name are joined: in_this_way or inThisWay."""
@@ -28,15 +29,11 @@ _WORDS = 8
 """From Thai on, most scripts do without spaces: there, pairs of letters are compared."""
 _ABBREVIATION = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _NAMED = re.compile(r"[\d_/]|\w\.\w|[a-z][A-Z]")
-_OPENS = frozenset('.:"-*;!?(/`\n#|>')
 _QUOTES = dict.fromkeys(map(ord, "“”„‟«»\u2039\u203a「」『』〝〞"), '"')
 _TYPOGRAPHY = _QUOTES | dict.fromkeys(map(ord, "’\u2018\u201a"), "'") | dict.fromkeys(map(ord, "\u2010\u2011"), "-")
 _SET_IN = str.maketrans("", "", "\"'`*")
 _ESCAPED = re.compile(r"\\[ntr]")
 CODE = re.compile(r"`[^`\n]*`")
-_NAMES = re.compile(r"`[^`\n]*`|\S*[\w)][._/\\]\w\S*")
-_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
-_ENOUGH_WORDS, _FEW_CAPITALS = 20, 0.15
 _COMMON_WORDS = """
 the a an and or but if then than that this these those there here with from into of to for in on at by as is are
 was were be been being has have had do does did done it its they them their he him his she her we us our you
@@ -44,7 +41,7 @@ your i my me not no nor so such also only just any all each both more most other
 how while until before after about over under again still yet up down out very can could may might must shall
 should will would user users wants want wanted asks asked ask requests requested said says
 """
-COMMON = frozenset(_COMMON_WORDS.split())
+COMMON = frozenset(_COMMON_WORDS.split()) | common_words()
 
 
 def narrow(text: str) -> str:
@@ -104,26 +101,6 @@ def is_name(word: str) -> bool:
     return _NAMED.search(bare) is not None and not _ABBREVIATION.fullmatch(bare)
 
 
-def is_capitalized(word: re.Match[str]) -> bool:
-    """Whether a word has a capital where no sentence begins."""
-    before = word.string[: word.start()].rstrip(" ")
-    return word[0].istitle() and bool(before) and before[-1] not in _OPENS
-
-
-def capitals_name(text: str, more: Iterable[str] = ()) -> bool:
-    """Whether a capital makes a name of a word, as in English; German has one in every noun.
-
-    `more` is read as well where the text is short.
-    """
-    found: list[bool] = []
-    for part in (text, *more):
-        prose = _NAMES.sub(" ", plain(part))
-        found += [is_capitalized(word) for word in _LONG_WORD.finditer(prose) if word[0].islower() or word[0].istitle()]
-        if len(found) >= _ENOUGH_WORDS:
-            break
-    return sum(found) < len(found) * _FEW_CAPITALS
-
-
 _ADDED = re.compile(r"(?<=\w)\[[a-z]{1,3}\]")
 """Letters added to a quoted word so that it fits the sentence: "prefer[s]"."""
 _EXPLAINED = re.compile(r"\s?\[(?:the|that|this|its|i\.e\.) [^\[\]\"]{1,60}\]")
@@ -139,30 +116,3 @@ def quotations(text: str) -> Iterator[str]:
     return (
         quoted for quoted in pieces if quoted.strip().count(" ") or (len(quoted) > _WORDS and quoted[0] >= _UNSPACED)
     )
-
-
-FILE = re.compile(
-    r"[\w.+-]+\.(?:pyi?|ipynb|[cm]?[jt]sx?|go|rs|java|kts?|[ch]|cc|[ch]pp|cs|rb|php|swift|sh|sql|jsonl?|toml|ya?ml|xml"
-    r"|html?|s?css|md|rst|te?xt?|csv|lock|cfg|ini|env|log|pdf|png|jpe?g|svg|zip|tar|gz|bak|backup|orig|diff|patch)"
-)
-_WRITTEN_FIGURE = re.compile(r"[#$€£v]*\d[\d.,:/%-]*[a-zA-Z%]{0,3}")
-_FILE = re.compile(r".*\.[a-z]{1,4}")
-
-
-def kind_of(word: str) -> str:
-    """What could be exchanged for it: numbers of its size, files, names spelled like it; empty for other words."""
-    bare = word.strip("\"'`")
-    if _WRITTEN_FIGURE.fullmatch(bare):
-        bare = bare.removeprefix("#")
-        signs = re.sub(r"\d+", "", bare)
-        return f"9{signs}" + ("" if signs else "s" if len(bare) < 3 else "m" if len(bare) < 6 else "l")
-    if not is_name(word):
-        return ""
-    if bare[0].isdecimal():
-        return "9"
-    if _FILE.fullmatch(bare):
-        return "file"
-    for sign in "/._":
-        if sign in bare:
-            return f"{sign}{'T' if bare.startswith('test') else ''}{'A' if bare.isupper() else ''}"
-    return "Aa" if bare[0].isupper() else "aA"
