@@ -36,6 +36,8 @@ _END = re.compile(r"[.!?;:。！？]*\s*\Z")  # noqa: RUF001 - the marks themsel
 _OWN_WORDS = 0.25
 """How much of a statement may be other words, where it was copied from the example."""
 _PROSE = re.compile(r".+?(?:[.!?][\"')\]]*\s+(?=[^a-z\s])|。|\Z)")
+_ENOUGH = 2
+"""Words of a clause that says what the user wants."""
 _COLON = re.compile(r":\s+")
 _JOINTS, _CLAUSE = re.compile(r"\s[–—]\s|;\s"), 4
 """What a clause stands behind that says something by itself, and the words that it has at least."""
@@ -144,11 +146,8 @@ class _Checker:
     def _label(self, each: Statement, claim: Claim) -> str:
         """The label of a statement that passes for that, if it gets one; one that tells of the user claims more."""
         for part in _parts(each.text):
-            told = ATTRIBUTED.search(DENIED.sub(" ", part.text))
-            users = claim == "user" or told is not None
-            if not users and claim == "told":
-                continue
-            for said in (part, *(sentences_of(part.text.replace(told[0], " ")) if told else ())):
+            told = list(_told_of_user(part)) if claim != "user" else []
+            for said, users in told or [(part, claim == "user")] * (claim != "told"):
                 found = origin(said, self.sources.index, alone=not users)
                 if found and (found.voice or users or claim == "open"):
                     return found.label
@@ -177,6 +176,21 @@ def _parts(text: str) -> Iterator[Sentence]:
         yield from (clause for clause in chain.from_iterable(clauses) if len(clause.words) >= _CLAUSE)
     for quoted in quotations(plain(text)):
         yield from sentences_of(quoted)
+
+
+def _told_of_user(part: Sentence) -> Iterator[tuple[Sentence, bool]]:
+    """What a sentence says that the user said or wants, with and without those words; whether all of it is theirs.
+
+    Where the clause that has those words says too little, the rest of the sentence may be what is meant.
+    """
+    clauses = _JOINTS.split(part.text)
+    for text in clauses:
+        if told := ATTRIBUTED.search(DENIED.sub(" ", text)):
+            rest = list(sentences_of(text.replace(told[0], " ")))
+            if len(clauses) > 1 and sum(len(one.words) for one in rest) < _ENOUGH:
+                yield part, False
+            else:
+                yield from ((one, True) for one in (*sentences_of(text), *rest))
 
 
 def _with_label(text: str, label: str) -> str:
