@@ -89,7 +89,8 @@ def fail(asks: tuple[Ask, ...]) -> list[Completion]:
 
 
 def summarize(asks: tuple[Ask, ...]) -> list[Completion]:
-    return [Completion("## Goals\n### Active\n- Build the feed") for _ in asks]
+    goals = ("Build the feed", "Never edit generated files", "The search works now; the deployment was refused")
+    return [Completion("\n".join(("## Goals\n### Active", *(f"- {goal}" for goal in goals)))) for _ in asks]
 
 
 def texts(messages: list[Any], **options: Any) -> Iterator[str]:

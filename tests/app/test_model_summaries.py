@@ -86,6 +86,23 @@ def test_what_passes_for_the_users_and_stands_elsewhere_is_labelled() -> None:
     assert f"- {order}\n- The oak table costs $49.90" in told
 
 
+def test_lines_of_the_example_go_and_a_question_of_the_user_is_no_order() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "read_page", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Is the signing key of the shop rotated, and who does that?"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "The signing key of the shop must be rotated by June."},
+        {"role": "assistant", "content": "It says by June."},
+        *turns(12, "Please list the next row of the prices, and print it.", "The row is listed."),
+        {"role": "user", "content": "What is next?"},
+    ]
+    rows = "\n".join(f"- The row is listed, and so is number {number} of them" for number in range(30))
+    wanted, example = "List the next row of the prices", "Make the test at test_invoice.py:12 pass"
+    order = "The signing key of the shop must be rotated"
+    told = account(messages, Model(f"## Goals\n- {wanted}\n- {order}\n- {example}\n## Findings\n{rows}"))
+    assert f"- {wanted}\n- {order} [only in a result of read_page]\n## Findings\n{rows}\n" in told
+
+
 @pytest.mark.parametrize("recipe", ["auto", "native", "layers"])
 def test_no_model_is_asked_for_fewer_than_256_tokens(recipe: str) -> None:
     model = Model("## Findings\n- Das Modul ist eingerichtet")
