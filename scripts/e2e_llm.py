@@ -155,7 +155,7 @@ def quality(report: Report) -> str:
     if failed := events.get("summary_failed") or events.get("summary_refused"):
         return f"quality: refused ({failed['reason']}), as is right; the summary was made without a model"
     doubts = events.get("summary_flagged", {}).get("count", 0)
-    return f"quality: used, though a model this small says little ({doubts} doubtful statements taken out)"
+    return f"quality: used, though a model this small says little ({doubts} statements with a label)"
 
 
 def verdict(checks: Mapping[str, bool]) -> int:

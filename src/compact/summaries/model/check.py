@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 from compact.summaries.model.attribution import ATTRIBUTED, DENIED
 from compact.summaries.model.complaints import find_complaint
 from compact.summaries.model.neutral import make_legible, neutralise
-from compact.summaries.model.origin import LABEL, Sentence, origin, sentences_of
+from compact.summaries.model.origin import ADDRESS, LABEL, Sentence, origin, sentences_of
 from compact.summaries.model.sources import Sources
 from compact.summaries.model.statements import Change, Draft, Statement, parse
 from compact.summaries.model.strategy import (
@@ -38,6 +38,7 @@ _OWN_WORDS = 0.25
 _PROSE = re.compile(r".+?(?:[.!?][\"')\]]*\s+(?=[^a-z\s])|。|\Z)")
 _ENOUGH = 2
 """Words of a clause that says what the user wants."""
+_CODE = re.compile(r"[={}<>\[\]]|\w\(|;\s*\Z")
 _COLON = re.compile(r":\s+")
 _JOINTS, _CLAUSE = re.compile(r"\s[–—]\s|;\s"), 4
 """What a clause stands behind that says something by itself, and the words that it has at least."""
@@ -113,8 +114,10 @@ class _Checker:
     def change(self, change: Change) -> Change | None:
         """The change, if it may be made: what a user asked for holds until a user takes it back."""
         why = neutralise(change.why)
-        elsewhere = bool(why and self._label(Statement(why), "user"))
-        if change.to == "outdated" and self._instructs(change.statement.section) and (not why or elsewhere):
+        claim: Claim = "user" if change.to == "outdated" else "open"
+        elsewhere = bool(why and self._label(Statement(why), claim))
+        asked = find_section(change.statement.section, self.sections)
+        if change.to == "outdated" and asked and asked.instructs and (not why or elsewhere):
             self.doubts.append(
                 Doubt(change.statement.text, "the user did not take it back, so it still holds", removed=True)
             )
@@ -145,17 +148,16 @@ class _Checker:
 
     def _label(self, each: Statement, claim: Claim) -> str:
         """The label of a statement that passes for that, if it gets one; one that tells of the user claims more."""
-        for part in _parts(each.text):
+        most = len(set(words(plain(each.line)))) / 2
+        for part in _parts(each):
             told = list(_told_of_user(part)) if claim != "user" else []
             for said, users in told or [(part, claim == "user")] * (claim != "told"):
                 found = origin(said, self.sources.index, alone=not users)
-                if found and (found.voice or users or claim == "open"):
+                # A few words beside others that were read are how the model puts it; an address is where to send it.
+                whole = len(said.words) >= most or any(map(ADDRESS.fullmatch, said.words))
+                if found and (found.voice or ((users or claim == "open") and whole)):
                     return found.label
         return ""
-
-    def _instructs(self, title: str) -> bool:
-        section = find_section(title, self.sections)
-        return section is not None and section.instructs
 
     def _is_example(self, line: str) -> bool:
         """Whether words that are not in the sources come from a line of the example."""
@@ -166,15 +168,17 @@ class _Checker:
         return bool(lacking) and len(said) > 2 and any(alike)
 
 
-def _parts(text: str) -> Iterator[Sentence]:
-    """What a statement says: its sentences, what follows a colon, what it quotes, and longer clauses."""
-    for sentence in sentences_of(text):
+def _parts(each: Statement) -> Iterator[Sentence]:
+    """What a statement says: its sentences, what follows a colon, what it quotes, longer clauses, prose below it."""
+    line, *below = each.text.split("\n")
+    prose = (text for text in below if not _CODE.search(text))
+    for sentence in chain(sentences_of(line), chain.from_iterable(map(sentences_of, prose))):
         yield sentence
         for colon in _COLON.finditer(sentence.text):
             yield from sentences_of(sentence.text[colon.end() :])
         clauses = (sentences_of(clause) for clause in _JOINTS.split(sentence.text)[1:])
         yield from (clause for clause in chain.from_iterable(clauses) if len(clause.words) >= _CLAUSE)
-    for quoted in quotations(plain(text)):
+    for quoted in quotations(plain(line)):
         yield from sentences_of(quoted)
 
 

@@ -1,8 +1,8 @@
 """Asking for a summary, and asking again: what is done about an answer that is of no use.
 
 Too long: ask for half of it, and once more for half of that. A refusal: ask for less, by the strategy `brief`. Anything
-else ends the attempt: the same question would get the same answer. What is doubted of an answer is taken out of it, and
-the rest is used. Every step is an event; what to do about a question that was too long itself is for the caller.
+else ends the attempt: the same question would get the same answer. Every step is an event; what to do about a question
+that was too long itself is for the caller.
 """
 
 from __future__ import annotations

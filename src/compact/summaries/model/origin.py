@@ -112,12 +112,10 @@ class Index:
         """The share of the weights that each sentence of the voices has, of those that have any."""
         everywhere, reached = 0.0, defaultdict[int, float](float)
         for word, weight in weights.items():
-            found = {at for voice in voices for at in self._places[voice].get(word, ())}
-            if len(found) > _MOST_PLACES:
-                everywhere += weight
-                continue
-            for at in found:
-                reached[at] += weight
+            places = [at for voice in voices for at in self._places[voice].get(word, ())[: _MOST_PLACES + 1]]
+            everywhere += weight if (frequent := len(places) > _MOST_PLACES) else 0.0
+            for at in set(places):
+                reached[at] += 0.0 if frequent else weight
         whole = sum(weights.values()) or 1.0
         return {at: (weight + everywhere) / whole for at, weight in reached.items()}
 
@@ -165,12 +163,13 @@ def _sent_elsewhere(part: Sentence, index: Index, *, alone: bool) -> Origin | No
         holders = index.holders(word)
         if holders & Voice.USER or (alone and (holders & Voice.ASSISTANT or not holders)):
             continue
-        holding = [index.sentences[at] for at in index.shares({word: 1.0}, holders)]
-        if not holding:
+        if not holders:
             return Origin(NOBODY, "stands in no message")
-        if holders & Voice.ASSISTANT:
+        holding = [index.sentences[at] for at in index.shares({word: 1.0}, holders & FOREIGN or holders)]
+        if not holders & FOREIGN:
             return Origin(Voice.ASSISTANT, "the assistant's words", holding[0])
-        return _foreign(holding, holding[0])
+        found = _foreign(holding, holding[0])
+        return _repeated(found) if holders & Voice.ASSISTANT else found
     return None
 
 
@@ -198,14 +197,17 @@ def _best(index: Index, weights: dict[str, float], voice: Voice) -> tuple[float,
 
 
 def _copied(part: Sentence, index: Index, weights: dict[str, float], asked: float = 0.0) -> Origin | None:
-    """The sentence of a tool or a program that has the words; no fewer of them than a question of the user has."""
+    """The sentence of a tool or a program that has the words; no fewer of them than a question of the user has.
+
+    It says little else where the statement is short: a long line has a few words by chance.
+    """
     shares = index.shares(weights, FOREIGN)
     found = [
         at
         for at, share in shares.items()
         if share >= _COPIED
         and (share >= asked if not index.sentences[at].asks else share > asked)
-        and _alike(part, index.sentences[at])
+        and (len(part.words) >= _SHORT or _PART * share * len(part.words) >= len(index.sentences[at].words))
     ]
     if not found:
         return None
@@ -216,11 +218,6 @@ def _copied(part: Sentence, index: Index, weights: dict[str, float], asked: floa
 def _foreign(found: Sequence[Sentence], best: Sentence) -> Origin:
     places = {one.place for one in found}
     return Origin(best.voice, f"only in {best.place if len(places) == 1 else 'text of tools and programs'}", best)
-
-
-def _alike(part: Sentence, other: Sentence) -> bool:
-    """Whether a short statement is most of what the other sentence says; a long line has a few words by chance."""
-    return len(part.words) >= _SHORT or _PART * len(part.words & other.words) >= len(other.words)
 
 
 def _repeated(found: Origin) -> Origin:

@@ -24,13 +24,15 @@ _ENDING = re.compile(r"(?<=\w{3})(?:ings?|ed|es|s|e|ly)\Z")
 _STEM = 6
 """Letters of a word that are compared: what follows is an ending in most languages."""
 _UNSPACED = "\u0e00"
-_WORDS = 8
-"""Characters that several words take where none has spaces around it."""
 """From Thai on, most scripts do without spaces: there, pairs of letters are compared."""
 _ABBREVIATION = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _NAMED = re.compile(r"[\d_/]|\w\.\w|[a-z][A-Z]")
-_QUOTES = dict.fromkeys(map(ord, "“”„‟«»\u2039\u203a「」『』〝〞"), '"')
-_TYPOGRAPHY = _QUOTES | dict.fromkeys(map(ord, "’\u2018\u201a"), "'") | dict.fromkeys(map(ord, "\u2010\u2011"), "-")
+"""How the name of something is written: with figures, joined by signs, or with capitals inside."""
+_TYPOGRAPHY = (
+    dict.fromkeys(map(ord, "“”„‟«»\u2039\u203a「」『』〝〞"), '"')
+    | dict.fromkeys(map(ord, "’\u2018\u201a"), "'")
+    | dict.fromkeys(map(ord, "\u2010\u2011"), "-")
+)
 _SET_IN = str.maketrans("", "", "\"'`*")
 _ESCAPED = re.compile(r"\\[ntr]")
 CODE = re.compile(r"`[^`\n]*`")
@@ -41,28 +43,19 @@ your i my me not no nor so such also only just any all each both more most other
 how while until before after about over under again still yet up down out very can could may might must shall
 should will would user users wants want wanted asks asked ask requests requested said says
 """
-COMMON = frozenset(_COMMON_WORDS.split()) | common_words()
-
-
-def narrow(text: str) -> str:
-    """The text with the usual letters, figures and signs in the place of wide ones and others that look like them."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+COMMON = common_words() | frozenset(_COMMON_WORDS.split())
 
 
 def plain(text: str) -> str:
-    """The text with the usual quotation marks, apostrophes, figures and line breaks."""
+    """The text with the usual letters, figures, quotation marks, apostrophes and line breaks."""
     if not text.isascii():
-        text = narrow(text).translate(_TYPOGRAPHY)
+        text = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY)
     return _ESCAPED.sub("\n", text).replace('\\"', '"')
 
 
 def fold(texts: Iterable[str]) -> str:
     """The texts as one line that quotations are looked for in, whatever they are set in."""
     return " ".join(chain.from_iterable(text.casefold().translate(_SET_IN).split() for text in texts))
-
-
-def normal(word: str) -> str:
-    return word.casefold().strip(_EDGES).removesuffix("'s")
 
 
 def stem(word: str) -> str:
@@ -83,36 +76,21 @@ def words(text: str) -> Iterator[str]:
 @lru_cache(maxsize=1 << 16)
 def spellings(word: str) -> tuple[str, ...]:
     """What a word is compared by, first as a whole; nothing for the commonest. The same words come again and again."""
-    name = normal(word)
+    name = word.casefold().strip(_EDGES).removesuffix("'s")
+    bare = word.strip(_EDGES)
     if name in COMMON:
         return ()
     if word[0] >= _UNSPACED and len(word) > 1:
         return tuple(map("".join, pairwise(word)))
-    if not is_name(word):
+    if not _NAMED.search(bare) or _ABBREVIATION.fullmatch(bare):
         return (stem(name),)
     inner = (part.casefold() for part in _JOINED.split(word) if len(part) > 2)
     parts = (stem(part) for part in (*PARTS.split(name), *inner) if part and part not in COMMON)
     return tuple(dict.fromkeys((name, *parts, *map(digits, FIGURE.findall(name)), name.rpartition("/")[2])))
 
 
-def is_name(word: str) -> bool:
-    """Whether a word is written like a name of something: with figures, joined by signs, or with capitals inside."""
-    bare = word.strip(_EDGES)
-    return _NAMED.search(bare) is not None and not _ABBREVIATION.fullmatch(bare)
-
-
-_ADDED = re.compile(r"(?<=\w)\[[a-z]{1,3}\]")
-"""Letters added to a quoted word so that it fits the sentence: "prefer[s]"."""
-_EXPLAINED = re.compile(r"\s?\[(?:the|that|this|its|i\.e\.) [^\[\]\"]{1,60}\]")
-"""What a word stands for, added to a quotation: "keep it [the guard]"."""
-
-
 def quotations(text: str) -> Iterator[str]:
     """What a text quotes, where that is more than a word."""
-    within = _ADDED.sub("", CODE.sub(lambda code: code[0].replace('"', "'"), text))
-    within = _EXPLAINED.sub("", within) if "[" in within else within
     # Every other piece between quotation marks stands inside them.
-    pieces = within.split('"')[1::2] if within.count('"') % 2 == 0 else []
-    return (
-        quoted for quoted in pieces if quoted.strip().count(" ") or (len(quoted) > _WORDS and quoted[0] >= _UNSPACED)
-    )
+    pieces = CODE.sub(lambda code: code[0].replace('"', "'"), text).split('"')[1::2]
+    return (piece for piece in pieces if " " in piece.strip() or piece[:1] >= _UNSPACED)
