@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.summaries.checking import check, kept, talk, under
+from tests.summaries.talks import anthropic, used, user
 
 READ = talk(
     "The report of 4 March 2026 is wrong. Mail ana@shop.example about invoice R12345.",
@@ -61,3 +64,11 @@ def test_exact_words_that_stand_in_no_message_are_marked_where_they_stand(word: 
     (doubt,) = checked.doubts
     assert (doubt.why, doubt.removed) == (f"{word!r} stands in no message", False)
     assert kept(under("Findings", f"It is {word} (?), they say."), READ)[0] == f"It is {word} (?), they say."
+
+
+def test_numbers_in_json_are_read_as_they_stand() -> None:
+    rows = json.dumps({"ids": [12345678901234567890], "line": 7654321})
+    call = {"order": 7160999777}
+    messages = anthropic(user("Which ones?"), *used("get_order", call, rows))
+    text = "The ids are 12345678901234567890, 7654321 and 7160999777"
+    assert kept(under("Findings", text), messages)[0] == text

@@ -32,6 +32,7 @@ from compact.summaries.accounts import UNVERIFIED
 from compact.summaries.model.exact import ExactWords
 from compact.summaries.model.origin import LABEL, NOBODY, Index, Voice, sentences_of
 from compact.summaries.model.strategy import Claim, claim_of
+from compact.summaries.model.transcript import transcribe
 from compact.summaries.model.words import fold, plain
 
 EARLIER = "an earlier summary"
@@ -59,8 +60,7 @@ _LONGEST_JSON = 400_000
 _LONGEST_ANSWER = 4
 """Words that an answer has at most that only agrees."""
 _NO = re.compile(
-    r"(?:no|not|don'?t|never|stop|nein|nicht|kein|non|pas|nunca|não|nao|нет|не|いいえ|لا|不|别|没)\b|[不别没]",
-    re.IGNORECASE,
+    r"\b(?:no|not|don'?t|never|stop|nein|nicht|kein|non|pas|nunca|não|nao|нет|не)\b|いいえ|لا|[不别没]", re.IGNORECASE
 )
 
 
@@ -81,8 +81,9 @@ class Sources:
 
     @cached_property
     def text(self) -> str:
-        """Everything that was read, as one line to look for words in."""
-        return fold(plain(text) for _, _, text in self._texts)
+        """Everything that was read, as one line to look for words in: the texts, and what stands in JSON as it is."""
+        shown = (entry.body for entry in transcribe(self._messages).entries)
+        return fold(map(plain, chain((text for _, _, text in self._texts), shown)))
 
     @cached_property
     def exact(self) -> ExactWords:
@@ -158,7 +159,7 @@ def _read_result(result: ToolResult, call: ToolCall | None) -> Iterator[tuple[Vo
     text = result.text
     if call and not result.error and asks_person(name):
         for key, asked in strings_in(call.arguments):
-            text = text.replace(asked, " ") if key == "question" else text
+            text = text.replace(asked, " ") if key == "question" and asked else text
         yield Voice.USER, "", text.replace('"="', '"\n"')
         return
     if result.error and (answer := refused(text)) and answer.text:
