@@ -170,6 +170,7 @@ def test_a_question_of_the_user_is_no_order() -> None:
     assert label_of("Goals", "The signing key must be rotated", messages) == READ
     wish = talk("Could you rotate the signing key by June?", "ok", "Could you rotate the signing key by June?")
     assert label_of("Goals", "Rotate the signing key by June", wish) == ""
+    assert label_of("Goals", "Is the signing key rotated, and who does that?", messages) == ""
 
 
 def test_no_name_of_a_tool_writes_a_label() -> None:

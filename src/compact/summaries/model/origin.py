@@ -179,10 +179,11 @@ def _by_user(part: Sentence, index: Index, weights: dict[str, float]) -> tuple[f
     What the assistant proposed and the user agreed to counts, unless the assistant had it from somebody else.
     """
     shares, sentences = index.shares(weights, Voice.USER), index.sentences
-    said = max((share for at, share in shares.items() if not sentences[at].asks), default=0.0)
-    asked = max((share for at, share in shares.items() if sentences[at].asks), default=0.0)
+    asking = {at for at in shares if sentences[at].asks and part.text.rstrip(" .?") not in sentences[at].text}
+    said = max((share for at, share in shares.items() if at not in asking), default=0.0)
+    asked = max((shares[at] for at in asking), default=0.0)
     if said >= _SAID:
-        theirs = (at for at, share in shares.items() if share >= _SAID and not sentences[at].asks)
+        theirs = (at for at, share in shares.items() if share >= _SAID and at not in asking)
         if all(sentences[at].voice & Voice.ASSISTANT for at in theirs) and _copied(part, index, weights):
             said = 0.0
     return said, asked
