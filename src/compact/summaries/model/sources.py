@@ -155,7 +155,6 @@ def _read_call(call: ToolCall, index: int, id: str) -> Iterator[tuple[Voice, str
 
 def _read_result(result: ToolResult, call: ToolCall | None) -> Iterator[tuple[Voice, str, str]]:
     name = call.name if call else ""
-    place = f"a result of {_plain_name(name)}"
     text = result.text
     if call and not result.error and asks_person(name):
         for key, asked in strings_in(call.arguments):
@@ -164,7 +163,7 @@ def _read_result(result: ToolResult, call: ToolCall | None) -> Iterator[tuple[Vo
         return
     if result.error and (answer := refused(text)) and answer.text:
         yield Voice.USER, "", answer.text
-    yield Voice.TOOL, place, "\n".join(_strings(text))
+    yield Voice.TOOL, f"a result of {_plain_name(name)}", "\n".join(_strings(text))
 
 
 def _strings(text: str) -> Iterator[str]:
