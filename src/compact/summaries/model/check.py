@@ -127,7 +127,6 @@ class _Checker:
         return replace(change, why="" if elsewhere else why)
 
     def _sentence(self, each: Statement) -> Statement | None:
-        self.size += 1
         each = replace(each, text=LABEL.sub("", each.text))
         if self._is_example(each.line):
             self.doubts.append(Doubt(each.text, "it is part of the example in the instructions", removed=True))
