@@ -215,7 +215,7 @@ def test_one_session_under_one_policy_is_the_same_at_every_entry_point(
     assert bool(first.facts.written_by) is bool(first.facts.cost) is (profile == "writer")
     price = find_model(MODEL).prices
     assert price is not None
-    assert price.input is not None
+    assert price.cache_read is not None
     for name, one in sent.items():
         facts, alike = one.facts, sent["manager" if name in _TAGGED else "library"]
         assert one.others == first.others, name
@@ -223,7 +223,7 @@ def test_one_session_under_one_policy_is_the_same_at_every_entry_point(
         assert one.account.startswith("<COMPACT-SUMMARY v1>") is (name in _TAGGED)
         assert facts.tokens_before == first.facts.tokens_before
         assert facts.tokens_after == alike.facts.tokens_after == count_tokens(one.messages, model=MODEL), name
-        assert saved_dollars(facts) == price.input * facts.saved / 1_000_000
+        assert saved_dollars(facts) == price.cache_read * facts.saved / 1_000_000
         assert (facts.recipe, facts.model, facts.source) == (RECIPE, MODEL, name)
         assert facts.cost == first.facts.cost or (name, profile) == ("chat", "writer")
         if name != "replay":

@@ -27,6 +27,7 @@ from compact.policies.compaction import Policy
 from compact.policies.room import read_answer_room
 from compact.policies.threshold import USUAL_TARGET, Threshold
 from compact.providers import Recipe
+from compact.quantities import counted
 from compact.tokens import Counter
 
 NOTHING = "no compaction"
@@ -241,7 +242,7 @@ def read_logged(conversation: Conversation, usages: Mapping[int, Usage], model: 
     costs = [models.cost(usage, model.prices) for usage in usages.values()]
     dollars = None if None in costs else sum(filter(None, costs), Decimal(0))
     asked = sum(1 for _ in _requests(messages))
-    missing = f"what {asked - len(usages):,} of {asked:,} requests took" if asked > len(usages) else ""
+    missing = f"what {counted(asked - len(usages), 'request')} of {asked:,} took" if asked > len(usages) else ""
     tokens = sum(usage.total_input for usage in usages.values())
     return Logged(len(usages), tokens, dollars, max(0, unseen), (missing,) if missing else ())
 

@@ -69,7 +69,7 @@ _PROSE = _CLOSERS + "!?,"
 _SEPARATED = re.compile(r"[,;&<>|\\]")
 _ATTRIBUTED = re.compile(r"[\"'=][^\"'<>]*\Z")  # name="password">, <key>password</key>
 _SETS = re.compile(r"(?i)(?:set|with)_?\Z")
-_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-|[0-9a-fA-F]{32}\Z")
 _SESSION = re.compile(r"(?i)sess|sid|auth|token|csrf|xsrf|jwt|remember")
 
 

@@ -44,7 +44,7 @@ def test_what_was_saved_comes_from_all_sources_and_counts_once(fresh: Api) -> No
     assert shown["compressions"] == 3
     assert shown["tokens_saved"] == saved + 500 + 7_000
     assert shown["days"][-1]["tokens_saved"] == shown["tokens_saved"]
-    assert Decimal(shown["saved"]) == Decimal("2.5") * saved / 1_000_000
+    assert Decimal(shown["saved"]) == Decimal("1.25") * saved / 1_000_000
     assert (shown["saved_unknown"], Decimal(shown["spent"])) == (2, Decimal("0.018"))
     groups = {(one["by"], one["name"]): one["tokens_saved"] for one in shown["groups"]}
     assert groups["provider", "smart"] == 500

@@ -15,7 +15,9 @@ export interface paths {
          * Show Analytics
          * @description What the compressions of the last days have come to: in stored sessions, in traces, and at the command line.
          *
-         *     Dollars saved are what the request after each compression cost less, at the full price of input.
+         *     Each counts once, however many of them have its record.
+         *
+         *     Dollars saved are what each later request costs less, with the vendor's prompt cache.
          */
         get: operations["show_analytics"];
         put?: never;
@@ -3054,8 +3056,15 @@ export interface components {
         /**
          * ReplayView
          * @description The session played again, recipe by recipe.
+         *
+         *     `logged_tokens` and `logged_dollars` are what the log itself reports of its requests, if it does; `unseen` tokens of
+         *     each request are not in it, and `unknown` is what else it does not say.
          */
         ReplayView: {
+            /** Logged Dollars */
+            logged_dollars: string | null;
+            /** Logged Tokens */
+            logged_tokens: number;
             /** Model */
             model: string;
             /**
@@ -3065,6 +3074,10 @@ export interface components {
             model_source: "option" | "request" | "default";
             /** Summarizer */
             summarizer: string;
+            /** Unknown */
+            unknown: string[];
+            /** Unseen */
+            unseen: number;
             /** Ways */
             ways: components["schemas"]["WayPlayed"][];
             /** Window */
@@ -3074,7 +3087,8 @@ export interface components {
          * ReplayWish
          * @description What to play: an open transcript, for which model, with which recipes; none named is all of them.
          *
-         *     Shares are of the window, which is by default the model's own; `gap` is the time between two requests in seconds.
+         *     Shares are of the window, by default one in which something happens; `gap` is the time between two requests in
+         *     seconds.
          *     `variant` is the deployment whose rules hold.
          */
         ReplayWish: {

@@ -127,7 +127,7 @@ def show_analytics(
 
     Each counts once, however many of them have its record.
 
-    Dollars saved are what the request after each compression cost less, at the full price of input.
+    Dollars saved are what each later request costs less, with the vendor's prompt cache.
     """
     until = datetime.now(UTC).date()
     since = until - timedelta(days=days - 1)
