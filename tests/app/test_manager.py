@@ -272,13 +272,10 @@ def test_a_failed_summary_blocks_where_the_policy_says_so(make: Bench) -> None:
 
 
 def test_summary_exceeding_its_budget_is_asked_for_again_and_then_pruned(make: Bench) -> None:
-    policy = {**LAYERS, "summary_tokens": 4_000}
-    answer = answering(Completion("word " * 50_000, truncated=True))
-    manager = make(32_000, ask=answer, policy=policy, max_asks=20)
-    sent = manager.preflight("s", talk(160))
-    assert not summaries(sent)
+    ask, policy = answering(Completion("word " * 50_000, truncated=True)), {**LAYERS, "summary_tokens": 4_000}
+    sent = make(32_000, ask=ask, policy=policy, max_asks=20).preflight("s", talk(160))
     asked = [event.properties["part"] for event in make.watcher.named("summary_retry")]
-    assert {asked.count(part) for part in asked} == {2}
+    assert (summaries(sent), {asked.count(part) for part in asked}) == ([], {2})
 
 
 def test_model_refusal_is_retried_with_brief_and_then_pruned(make: Bench) -> None:
