@@ -47,7 +47,7 @@ def test_what_became_of_a_text_under_a_recipe(run: Run, file: Path) -> None:
     assert told.status == 0
     assert "message 2, user: summarized at compaction 1; handle msg-2" in told.out
     assert 'compaction 1 says: - user: "My boat is the Albatros, berth K4471."' in told.out
-    assert "1 message with this text, 1 of which the model still reads it; if condensed by auto" in told.out
+    assert "1 message with this text; the model still reads it in 1; if condensed by auto" in told.out
     assert json.loads(file.read_text()) == talk(30)
 
 
@@ -76,7 +76,7 @@ def test_the_compactions_of_claude_code_count(run: Run, log: Path) -> None:
     assert "by 1 compaction of Claude Code itself" in told.out
     told = run("explain", str(log), "K4471")
     assert "message 0, user: omitted at compaction 1\n" in told.out
-    assert "0 of which the model still reads it" in told.out
+    assert "the model still reads it in 0" in told.out
     assert "if condensed by auto" in run("explain", str(log), "K4471", "--target", "0.9").out
 
 

@@ -75,7 +75,7 @@ def explain(options: Options) -> None:
         _show(each)
     shown = sum(each.last.shown for each in found.occurrences)
     where = counted(len(found.occurrences), "message")
-    screen().print(f"{where} with this text, {shown:,} of which the model still reads it; {by}.", soft_wrap=True)
+    screen().print(f"{where} with this text; the model still reads it in {shown:,}; {by}.", soft_wrap=True)
 
 
 def _explain(options: Options, text: str) -> tuple[str, Explanation]:
