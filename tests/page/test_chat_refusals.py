@@ -36,6 +36,7 @@ def test_a_blocked_session_says_why_and_goes_on(open_page: Open, server: Server,
     expect(alert).to_have_count(0)
     going_on = page.get_by_role("note").filter(has_text="the risk of going on without it was acknowledged")
     expect(going_on.get_by_role("button", name="Summarize without a model")).to_be_enabled()
+    vendor.fail(Fault("quota"), times=2)
     opened.button("Ask again").click()
     refused = page.get_by_role("alert").filter(has_text="No answer")
     expect(refused).to_contain_text("The compaction that was tried failed")
@@ -138,7 +139,7 @@ def test_a_failed_summary_says_why_and_is_made_without_a_model_by_one_click(
 ) -> None:
     configure(vendor)
     id = server.transcript(orchard(), "refused.json")
-    vendor.fail(Fault("quota"))
+    vendor.fail(Fault("quota"), times=3)
     opened = open_page(f"chat/{id}")
     page = opened.page
     message = page.get_by_role("textbox", name="Message")

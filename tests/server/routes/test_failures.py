@@ -12,6 +12,7 @@ from compact.providers import Steps, Task, registry
 from compact.providers.presets import Preset
 from tests.app.test_failures import FAILURE, Boom, passes
 from tests.server.routes.conversing import Api
+from tests.tracing.servers import eventually
 
 
 class Hostile(Boom):
@@ -34,7 +35,12 @@ def test_a_compression_warns_of_a_provider_that_failed(fresh: Api) -> None:
     fresh.put("/settings", {"values": {"recipe": "boom"}})
     assert FAILURE in fresh.post(f"/sessions/{id}/preview")["warnings"]
     assert FAILURE in fresh.post(f"/sessions/{id}/compress")["warnings"]
-    assert FAILURE in json.dumps([fresh.get(f"/traces/{trace['id']}") for trace in fresh.get("/traces")["traces"]])
+    # Traces are written behind the answer.
+    assert eventually(lambda: FAILURE in json.dumps([fresh.get(f"/traces/{id}") for id in _traces(fresh)]))
+
+
+def _traces(fresh: Api) -> list[str]:
+    return [trace["id"] for trace in fresh.get("/traces")["traces"]]
 
 
 def test_the_text_of_an_error_is_made_fit_to_be_shown(fresh: Api) -> None:

@@ -115,6 +115,7 @@ def test_a_failed_compression_blocks_until_it_is_retried_or_acknowledged(fresh: 
     assert (refused["kind"], refused["message"]) == ("CompactionBlocked", None)
     acknowledged = fresh.post(f"/sessions/{id}/acknowledge")
     assert (acknowledged["blocked"]["blocked"], acknowledged["blocked"]["acknowledged"]) == (False, True)
+    vendor.fail(Fault("quota"))
     assert fresh.say(id)[-1]["kind"] == "InsufficientBudget"
 
     vendor.reply(_summarizing)
