@@ -35,7 +35,7 @@ TOLD = {
     },
     0.1: {
         Topic.ORDERS: Bound(0.799, 0.95),
-        Topic.PROHIBITIONS: Bound(0.770, 0.95),
+        Topic.PROHIBITIONS: Bound(0.769, 0.95),
         Topic.REQUESTS: Bound(0.59, 0.85),
         Topic.DROPPED: Bound(0.634),
         Topic.OUTCOMES: Bound(0.467, 0.75),
