@@ -44,7 +44,7 @@ class Case:
     target: int
 
     def answer(self, recipe: str, number: int) -> str | None:
-        """What was recorded for a question; None where nothing was."""
+        """Return the recorded answer to a question; None where there is none."""
         own = self.folder / "answers" / recipe / f"{number}.md"
         shared = self.folder / "model-answer.md"
         if not own.is_file() and recipe in ("native", "auto") and number == 1:

@@ -107,7 +107,7 @@ def openapi(task: Mapping[str, Any]) -> Iterator[tuple[str, Aspects]]:
 
 
 def relay(task: Mapping[str, Any]) -> Iterator[tuple[str, Aspects]]:
-    """What the gateway forwards to vendors and answers the client, request by request: headers and bodies."""
+    """Return the gateway's requests to vendors and its answers, one by one: headers and bodies."""
     with Vendors(task["vendor_window"]) as vendors:
         addresses = {"COMPACT_UPSTREAM_OPENAI": f"{vendors.url}/v1", "COMPACT_UPSTREAM_ANTHROPIC": vendors.url}
         keys = {"OPENAI_API_KEY": "sk-referee", "ANTHROPIC_API_KEY": "sk-referee"}

@@ -44,7 +44,7 @@ class Task:
 
     @property
     def keeps_outputs(self) -> bool:
-        """Whether all outputs are kept with the digests: where no case can be run alone, to show one is to run all."""
+        """True if all outputs are kept with the digests: where no case can be run alone, to show one is to run all."""
         return self.kind != "condense"
 
     def sources(self, tree: Tree) -> Path:
@@ -100,7 +100,7 @@ def _show_progress(done: int, total: int) -> None:
 
 
 def outputs(tree: Tree, task: Task, cases: Collection[str]) -> Mapping[str, Aspects]:
-    """What these cases of a task that was run put out."""
+    """Return the outputs of these cases of a task that was run."""
     kept = task.keeps_outputs
     found = json.loads(_kept(tree, task).read_text(encoding="utf-8")) if kept else _run(tree, task, cases)
     return {case: aspects for case, aspects in found["outputs"].items() if case in cases}

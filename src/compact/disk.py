@@ -32,7 +32,7 @@ _FAR = 1 << 40  # Windows locks bytes: this one is beyond every file
 
 
 UNWRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
-"""What the system says where a file may not be written."""
+"""Errors of the system for a file that may not be written."""
 
 
 class Folder(NamedTuple):

@@ -1,4 +1,4 @@
-"""What may be spent on a question: within dollars a day, and within a ceiling where the first choice failed."""
+"""Limits on what a question may cost: dollars a day, and a ceiling where the first choice failed."""
 
 from __future__ import annotations
 

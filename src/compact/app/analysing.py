@@ -58,7 +58,7 @@ class Done:
 
     @property
     def key(self) -> object:
-        """What is equal in all records of the compaction: its id, or in older rows its day and its sizes."""
+        """Return what all records of the compaction share: its id, or in older rows its day and its sizes."""
         facts = self.facts
         return facts.id or (facts.ended_at[:10], facts.tokens_before, facts.tokens_after)
 

@@ -90,7 +90,7 @@ class Costing:
 
 
 def _asks_alike(foreseen: Foreseen, one: Summarizer | None, other: Summarizer) -> bool:
-    """Whether both get the same questions: each reads all of the conversation at once, and may see the same of it."""
+    """True if both get the same questions: each reads all of the conversation at once, and may see the same of it."""
     if one is None or one.vendor != other.vendor:
         return False
     longest = max(ask.max_tokens for ask in foreseen.asks)
@@ -99,7 +99,7 @@ def _asks_alike(foreseen: Foreseen, one: Summarizer | None, other: Summarizer) -
 
 
 def price(asks: Iterable[Ask], summarizers: Sequence[Summarizer], recipe: str) -> Charge:
-    """What the questions of a recipe would take of the models that they go to."""
+    """Return the expected charge of a recipe's questions, by the models that they go to."""
     pricing = {one.name: Pricing(one, recipe) for one in summarizers}
     return sum((pricing[find_summarizer(summarizers, ask.profile).name].charge(ask) for ask in asks), Charge())
 
@@ -161,7 +161,7 @@ def record_spending(
     expected: Charge,
     done: CompactionFacts | str,
 ) -> Spending:
-    """What a compaction was expected to cost beside what it did; recorded, and learned from, where a model answered.
+    """Record the expected and the actual cost of a compaction, and learn from it, where a model answered.
 
     `done` is its record, or its id where it failed or goes on.
     """

@@ -21,7 +21,7 @@ Fate: TypeAlias = Literal["kept", "shortened", "summarized", "omitted"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of a message at a compaction.
+    """The fate of a message at a compaction.
 
     `sentence` is the line of the account that speaks of it, and `shown` says whether the model still reads the text.
     """
@@ -49,7 +49,7 @@ class Occurrence:
 
     @property
     def last(self) -> Change:
-        """What holds now."""
+        """The latest change."""
         return self.changes[-1] if self.changes else Change(0, "kept", shown=True)
 
 
@@ -120,7 +120,7 @@ def kept_compactions(originals: Originals, session: str) -> tuple[Conversation, 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What the model saw after a compaction: the messages by id, and the statements and lines of the accounts."""
+    """The model's view after a compaction: the messages by id, and the statements and lines of the accounts."""
 
     shown: dict[str, Message]
     items: tuple[AccountItem, ...]
@@ -138,7 +138,7 @@ def _explained(
 
 
 def _views(log: Conversation, compactions: Sequence[Compacted]) -> Iterator[Conversation]:
-    """What the model saw after each compaction."""
+    """Yield the model's view after each compaction."""
     view, upto = log.with_messages(()), 0
     for done in compactions:
         view = view.with_messages((*view.messages, *log.messages[upto : done.upto]))

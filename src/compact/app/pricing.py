@@ -52,7 +52,7 @@ class Summarizer(NamedTuple):
 
     @property
     def reader(self) -> Reader | None:
-        """What it takes at once; None where its limits are not known."""
+        """The input that it takes at once; None where its limits are not known."""
         facts = self.facts
         known = self.reads and facts.source != "default"
         return Reader(facts.max_input, counter_for(self.model).text) if known else None
@@ -74,7 +74,7 @@ class Pricing:
         self._seen: set[str] = set()
 
     def charge(self, ask: Ask) -> Charge:
-        """What the question would take: an answer of the usual length, and the range from the shortest to the longest.
+        """Return the expected charge: for an answer of the usual length, with the range from the shortest to the longest.
 
         The same text put twice, such as a file that was read twice, is in the vendor's cache by then.
         """
@@ -91,7 +91,7 @@ class Pricing:
         return Charge(1, size, lengths[1], usual, low, high)
 
     def most(self, ask: Ask) -> Charge:
-        """What the question takes at most: an answer that fills all of its room."""
+        """Return the most that the question can cost: an answer that fills all of its room."""
         size, output = self._counter.conversation(sent(ask)).total, self._room(ask)
         return Charge(1, size, output, models.cost(Usage(size, output), self._model.prices))
 

@@ -67,7 +67,7 @@ def dollars(amount: Decimal | None) -> str:
 
 
 def dollar_range(charge: Charge) -> str:
-    """What an estimate comes to, with the range that the length of the answers leaves."""
+    """Describe an estimate with the range that the length of the answers leaves."""
     low, high = charge.range
     spread = "" if low == high else f" ({dollars(low)} to {dollars(high)})"
     return f"{dollars(charge.cost)}{spread}"

@@ -182,7 +182,7 @@ def _logged_facts(logged: Logged) -> dict[str, Json]:
 
 
 def _show_logged(terms: Terms, logged: Logged) -> None:
-    """What the log itself says, and what it does not."""
+    """Describe the usage that the log reports, and what it leaves out."""
     out = screen()
     if terms.window < terms.model.max_input:
         out.print(f"{terms.model.id} reads {terms.model.max_input:,} tokens; --window says how many are played with.")

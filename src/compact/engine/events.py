@@ -36,7 +36,7 @@ def estimate_event(model: str, decision: Decision, frame: int, system: int, role
 def decision_events(
     decision: Decision, policy: Mapping[str, Json], threshold: EffectiveThreshold, note: str = ""
 ) -> Iterator[Event]:
-    """Whether a compaction begins, and why; before it does, how near it is."""
+    """True if a compaction begins, and why; before it does, how near it is."""
     triggered = decision.triggered or bool(note)
     set_ = {"trigger_pct": threshold.share, "target_pct": threshold.target, "trigger_from": threshold.origin}
     told: dict[str, Json] = {"triggered": triggered, "reason": note or decision.reason, "policy": {**set_, **policy}}
@@ -53,7 +53,7 @@ def lowered_event(used: int, room: Room, limit: int) -> Event:
 
 
 def error_event(kind: str, message: str, fallback: str = "") -> Event:
-    """What went wrong, and what was done instead."""
+    """Build the event for an error, with what was done instead."""
     return Event("compact.error", {"error_type": kind, "message": message, "fallback": fallback}, failed=True)
 
 
@@ -75,7 +75,7 @@ def public_events(event: Event) -> Iterator[Event]:
 def pruned_event(
     before: Conversation, after: Conversation, facts: CompactionFacts, roles: Collection[str], undo: str
 ) -> Event:
-    """What a compaction kept and removed; messages of these roles are always kept.
+    """Count what a compaction kept and removed; messages of these roles are always kept.
 
     `undo` says how to take the compaction back.
     """
@@ -93,7 +93,7 @@ def pruned_event(
 
 
 def result_events(before: Conversation, outcome: Outcome, facts: CompactionFacts, gauge: Gauge) -> Iterator[Event]:
-    """What a compaction wrote, and at last its record."""
+    """Yield events for the summaries of a compaction, and at last its record."""
     sizes = {message.id: gauge.message(message) for message in before.messages}
     folds = (edit for step in outcome.plan for edit in step.edits if isinstance(edit, Fold))
     author: dict[str, Json] = {"why_offline": facts.why_offline} if facts.why_offline else {}
@@ -136,7 +136,7 @@ def _turns(messages: Sequence[Message]) -> int:
 
 
 def _passes(outcome: Outcome) -> dict[str, Json]:
-    """What the passes of a compaction that may never be applied came to, and what was paid for them."""
+    """The passes of a compaction that may never be applied, and their cost."""
     first, *_, last = (*outcome.passes, *outcome.passes)
     told: dict[str, Json] = {"tokens_before": first.tokens_before, "tokens_after": last.tokens_after}
     spent = [done.cost for done in outcome.passes if done.cost is not None]

@@ -37,7 +37,7 @@ def drop_media(conversation: Conversation, excess: int) -> Pass | None:
 
 
 def _media(message: Message) -> Iterator[tuple[Where, Image | Attachment]]:
-    """What stands in a message by value, with its place."""
+    """Yield the media that a message holds by value, with their places."""
     for at, block in enumerate(message.blocks):
         if isinstance(block, Image | Attachment) and block.data:
             yield Where(message.id, at), block

@@ -69,7 +69,7 @@ def by_turns(lines: Sequence[Line]) -> list[Lines]:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What was done to a log of `upto` messages, none of them after `reach`; `view` is what it came to.
+    """A compaction of a log of `upto` messages, which depends on none after `reach`; `view` is its result.
 
     `facts` are its record; None where an earlier version made it.
     """

@@ -71,12 +71,12 @@ class Report:
 
     @property
     def cost(self) -> Decimal | None:
-        """What was paid for it, in dollars."""
+        """The cost in dollars."""
         return self.facts.cost
 
     @property
     def saved(self) -> Decimal | None:
-        """What the removed tokens would have cost in the next request, in dollars, where the price is known."""
+        """The dollars that each later request saves, with the vendor's prompt cache, where the price is known."""
         return saved_dollars(self.facts)
 
     @property

@@ -215,7 +215,7 @@ def terms_for(name: str, window: int | None = None) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """What a log reports of its own requests: how many, their input and what they cost, and what it does not hold."""
+    """The usage that a log reports of its own requests: their number, input and cost, and what is missing."""
 
     requests: int = 0
     tokens: int = 0
@@ -225,7 +225,7 @@ class Logged:
 
 
 def read_logged(conversation: Conversation, usages: Mapping[int, Usage], model: Model) -> Logged:
-    """What the vendor reported, beside what the session holds of it.
+    """Compare the usage that the vendor reported with what the session holds.
 
     What the first request took beyond its messages is taken to be part of each: system prompt and tools.
     """

@@ -78,7 +78,7 @@ class Access(Closeable):
         return frozenset(profile.recipient for profile in self._profiles.values())
 
     def reader(self, profile: str) -> Reader | None:
-        """What the model takes at once that a question for the profile goes to first; None where that is not known."""
+        """The limits of the model that is asked first for the profile; None where they are not known."""
         first = self._profiles.get(profile) or next(iter(self._profiles.values()))
         return None if self._reader_of is None else self._reader_of(first)
 
@@ -163,7 +163,7 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What is told of asking, and what may forbid it."""
+    """An observer of questions, and an objection that may forbid one."""
 
     observe: Observe
     objection: Objection

@@ -85,7 +85,7 @@ class Names:
         return self._name(place)
 
     def of_lines(self, where: Where) -> str:
-        """What the text is called before the numbers of lines that it does not print: they are not those of a file."""
+        """Return the text's name before numbers of lines that it does not print, which are not those of a file."""
         name, call = self.of(where), self._calls.get((where.message, where.block))
         return f"{name} result" if call and _is_path(self._told[call][1]) else name
 

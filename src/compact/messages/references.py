@@ -234,7 +234,7 @@ class Source:
         return None
 
     def prints(self, reference: Reference) -> bool:
-        """Whether the text has the numbers of the lines that the reference names, if it names any."""
+        """True if the text has the numbers of the lines that the reference names, if it names any."""
         if not reference.last:
             return True
         place = self._place(reference)

@@ -75,7 +75,7 @@ def payback(
 
 
 def saved_dollars(facts: CompactionFacts) -> Decimal | None:
-    """What each later request costs less, with the vendor's prompt cache; None where a price is unknown."""
+    """Return what each later request saves, with the vendor's prompt cache; None where a price is unknown."""
     if not facts.model:
         return None
     model = find_model(facts.model)

@@ -33,7 +33,7 @@ class AnswerShares(NamedTuple):
 
 
 PRIOR = AnswerShares(0.3, 0.6, 2.0, 100)
-"""What is assumed of a model until it has sent enough bills."""
+"""The shares assumed until a model has sent enough bills."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What the questions of one compaction were expected to cost and what they did.
+    """The expected and the actual cost of one compaction's questions.
 
     `at` is the time in UTC, `limit` the length that was asked for, of all answers together, in tokens. `compaction` is
     the id of the compaction that they were asked for, and `facts` its record, where they were written down after it.

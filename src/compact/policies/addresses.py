@@ -43,7 +43,7 @@ def check_address(text: str) -> str:
 
 
 def is_near(host: str) -> bool:
-    """Whether the host is named as one on this machine or in its network."""
+    """True if the host is named as one on this machine or in its network."""
     address = _literal(host)
     if address is not None:
         return address.is_private

@@ -138,17 +138,17 @@ class Decision:
 
     @property
     def is_full(self) -> bool:
-        """Whether it has as many tokens as triggers."""
+        """True if it has as many tokens as triggers."""
         return self.used >= self.trigger_at
 
     @property
     def is_large(self) -> bool:
-        """Whether it has as many bytes as trigger."""
+        """True if it has as many bytes as trigger."""
         return self.size_at is not None and self.size >= self.size_at
 
     @property
     def fits(self) -> bool:
-        """Whether the request can be sent as it is."""
+        """True if the request can be sent as it is."""
         return self.used <= self.budget and self.size <= (self.room.limits.size or self.size)
 
     @property
@@ -168,7 +168,7 @@ class Decision:
 
 
 def should_condense(used: int, window: int | Room, threshold: Threshold, size: int = 0) -> Decision:
-    """Whether a request of `used` tokens and `size` bytes (the last message included) calls for condensing."""
+    """True if a request of `used` tokens and `size` bytes (the last message included) calls for condensing."""
     room = threshold.divide(window) if isinstance(window, int) else window
     marks = [mark for mark in (_share(threshold, room.limits.window), threshold.tokens) if mark is not None]
     mark, budget = min(marks, default=None), room.budget

@@ -36,7 +36,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionFacts:
-    """What one compaction did, as it is stored with it and reported everywhere.
+    """The record of one compaction, stored with it and reported everywhere.
 
     `id` is the compaction's own, by which records of it in several places are known as one; it is empty in a row that a
     version without such records wrote, of which some facts are unknown. `ended_at` is in UTC and ISO 8601, `seconds` is
@@ -82,7 +82,7 @@ class CompactionFacts:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> CompactionFacts:
-        """What `to_json` gave; what is missing, or of another type, is empty."""
+        """Read the output of `to_json`; a field that is missing, or of another type, is empty."""
         texts = ("id", "ended_at", "source", "provider", "recipe", "strategy", "model", "why_offline", "failure")
         numbers = ("tokens_before", "tokens_after", "removed")
         usual = "automatic" if data.get("automatic") is True else "manual"  # events of earlier versions

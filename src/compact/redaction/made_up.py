@@ -1,4 +1,4 @@
-"""Whether a value is made up by someone or by a program, or is a word, a name or a measure."""
+"""Tells values that a person or a program made up from words, names and measures."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _SIGNS_WITHIN = re.compile(r"[^\W_]+[!#$%^&*+~@][\w!#$%^&*+~@?.-]*[^\W_][!?$%*#+
 
 
 def is_made_up(value: str) -> bool:
-    """Whether letters stand with digits or signs as in a password, and not as in a term, a name or a measure."""
+    """True if letters stand with digits or signs as in a password, and not as in a term, a name or a measure."""
     if len(value) < 6 or _TERM.fullmatch(value) or is_reference(value):
         return False
     return is_random(value) or bool(_WORD_AND_DIGITS.fullmatch(value)) or bool(_SIGNS_WITHIN.fullmatch(value))
 
 
 def is_mixed(value: str) -> bool:
-    """Whether all sorts of signs are mixed, as generators of passwords do it and code does not."""
+    """True if all sorts of signs are mixed, as generators of passwords do it and code does not."""
     if not _MIX.fullmatch(value) or " " in value or TEMPLATE.search(value) or "<REDACTED" in value:
         return False
     changes = _MIXED_CHANGES_OF_CALL if CALL.match(value) else _MIXED_CHANGES
@@ -47,7 +47,7 @@ def is_mixed(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Whether letters and digits change as often as no name has them."""
+    """True if letters and digits change as often as no name has them."""
     if is_mixed(value) or _BASE32.fullmatch(value):
         return True
     if _TERM.fullmatch(value) or _NOT_IN_ONE.search(value):

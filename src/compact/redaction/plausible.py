@@ -60,7 +60,7 @@ _TAIL = re.compile(
       | (?<=[A-Za-z0-9])["'`] (?=[A-Za-z0-9]) ){0,4096}""",
     re.VERBOSE,
 )
-"""What belongs to a value without quotes behind the first sign that mostly ends one."""
+"""The rest of an unquoted value behind the first sign that mostly ends one."""
 _ESCAPED = re.compile(r"%[0-9A-Fa-f]{2}")
 _VERSION = re.compile(r"[\^~<>=v ]{0,3}[0-9]+(?:\.[0-9]+){1,3}(?:-[a-z0-9.]+)?")
 _CLOSERS = ")]}.:*"
@@ -154,7 +154,7 @@ def _named(place: Place) -> int:
 
 
 def _is_next_name(place: Place) -> bool:
-    """Whether the value is empty, and what follows is another name: password: token: x."""
+    """True if the value is empty, and what follows is another name: password: token: x."""
     return (
         place.value.endswith(":")
         and place.value[:-1].replace("-", "").replace("_", "").isalpha()
@@ -200,7 +200,7 @@ def _linked(place: Place, *, lenient: bool) -> int:
 
 
 def _element(place: Place) -> int:
-    """What a tag surrounds: whatever it is if the tag has the name, what is made up if an attribute has it."""
+    """Return the length of a tag's text: any if the tag has the name, a made-up one if an attribute has it."""
     if _ATTRIBUTED.search(place.text[max(0, place.anchor - 80) : place.anchor]):
         return _made_up(place)
     return _quoted(place)
@@ -231,7 +231,7 @@ def _whole_said(place: Place) -> int:
 
 
 def _short(place: Place) -> int:
-    """What stands behind a short name such as pw."""
+    """Return the length of a value behind a short name such as pw."""
     if place.link:
         return _linked(place, lenient=True)
     if size := _mixed(place):
@@ -334,7 +334,7 @@ def _in_quotes(place: Place, *, lenient: bool) -> int:
 
 
 def _is_label(value: str) -> bool:
-    """Whether the value only names a secret, as forms and their translations do: Password, Mot de passe."""
+    """True if the value only names a secret, as forms and their translations do: Password, Mot de passe."""
     words = value.strip("?!.: *").lower()
     return words in labels() or (
         " " in words and words.rpartition(" ")[2] in labels() and words.replace(" ", "").isalpha()
@@ -342,7 +342,7 @@ def _is_label(value: str) -> bool:
 
 
 def _closes(place: Place) -> bool:
-    """Whether the quote before the value is rather the end of a string: input("Password: ", …)."""
+    """True if the quote before the value is rather the end of a string: input("Password: ", …)."""
     if place.value[0] not in " ,)]}:;+.":
         return False
     line = place.text[max(0, place.text.rfind("\n", max(0, place.start - 300), place.start)) : place.start - 1]

@@ -235,7 +235,7 @@ def _is_phrase(text: str) -> bool:
 
 
 def _read_before(match: re.Match[str]) -> Iterator[Span]:
-    """What is made up and stands before words that say it is the secret: use … as the password."""
+    """Find a made-up value before words that call it the secret: use … as the password."""
     text = match.string
     low = max(text.rfind("\n", max(0, match.start() - _NEAR_VALUE), match.start()) + 1, match.start() - _NEAR_VALUE)
     for link in reversed(list(_AS.finditer(text, max(low, match.start() - _NEAR_LINK), match.start()))):

@@ -57,7 +57,7 @@ _FOLLOWED = {
     "a cell": (",", "|", " |", ";", "\t"),
     "a word": (" ", ".", "。"),
 }
-"""What stands behind a short name, so that it need not be sought within words."""
+"""The sign behind a short name, so that the name is not sought within words."""
 _DISTINCT = 5
 _TELLING = 5
 """So long a name is sought without a sign."""
@@ -78,7 +78,7 @@ class Rule:
     reader: Reader | None = None
     links: tuple[str, ...] = ()
     is_name: bool = False
-    """Whether the anchor names the secret. Within a secret that is found already it does not."""
+    """True if the anchor names the secret. Within a secret that is found already it does not."""
 
     def find(self, text: str, anchor: int) -> Iterable[tuple[int, int]]:
         """The places of the secrets whose anchor stands at `anchor`."""

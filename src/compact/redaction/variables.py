@@ -1,4 +1,4 @@
-"""Whether a word behind the name of a secret is a variable that code passes on."""
+"""Tells a variable that code passes on from the value of a secret."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COMPUTED = re.compile(r";\s*\Z|[ \t]+(?:[=+?]|\|\||&&)")  # password = given + 
 
 
 def is_variable(place: Place, value: str) -> bool:
-    """Whether a word is a name that code passes on rather than the value in a file of settings or a sentence."""
+    """True if a word is a name that code passes on rather than the value in a file of settings or a sentence."""
     sign = _SIGN.search(place.text[place.anchor : place.start])
     after = place.text[place.start + len(value) : place.end + _LINE].partition("\n")[0]
     if sign and sign[1] == ":" and (_DESCRIBED.match(after) or _TYPED.match(after)):
@@ -42,7 +42,7 @@ def is_variable(place: Place, value: str) -> bool:
 
 
 def _is_passed(place: Place, value: str, after: str) -> bool:
-    """Whether the word is an argument of a call or a field of an object: f(password=given), { password: given }."""
+    """True if the word is an argument of a call or a field of an object: f(password=given), { password: given }."""
     before = _line_before(place)
     if _OWN_LINE.fullmatch(before):
         return after.rstrip() in _NEXT
@@ -51,7 +51,7 @@ def _is_passed(place: Place, value: str, after: str) -> bool:
 
 
 def _is_assigned(place: Place, after: str) -> bool:
-    """Whether password = word assigns a variable, as statements of programs do."""
+    """True if password = word assigns a variable, as statements of programs do."""
     before = _line_before(place)
     if ";" in before or _in_string(before):
         return False
@@ -64,6 +64,6 @@ def _line_before(place: Place) -> str:
 
 
 def _in_string(before: str) -> bool:
-    """Whether a quote is open at the end of a piece of code; an apostrophe within a word is none."""
+    """True if a quote is open at the end of a piece of code; an apostrophe within a word is none."""
     quotes = _QUOTE.findall(before)
     return any(quotes.count(quote) % 2 for quote in "\"'`")

@@ -100,7 +100,7 @@ class Walk:
         return {**value, **changes} if changes else value
 
     def _is_secret(self, name: Json, value: str) -> bool:
-        """Whether a string is a secret where it stands behind the name in a text."""
+        """True if a string is a secret where it stands behind the name in a text."""
         if not _SHORTEST_DOUBTFUL <= len(value) <= _LONGEST_DOUBTFUL or MARK in value:
             return False
         field = f'"{name}": {json.dumps(value, ensure_ascii=False)}'

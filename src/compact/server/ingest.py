@@ -183,7 +183,7 @@ def store_of(state: ServerState) -> Traces:
 
 
 def open_tracer(state: ServerState) -> Tracer:
-    """What keeps events as spans of each session's trace."""
+    """Return a tracer that keeps events as spans of each session's trace."""
     return Tracer([Keeping(store_of(state))], Redactor().json)
 
 

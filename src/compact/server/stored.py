@@ -50,7 +50,7 @@ class Turns:
 
 
 class StoredModels:
-    """What is stored of models, for those who hold on to it; `changes` grows whenever it changes in this server."""
+    """The stored models; `changes` grows with each change in this server."""
 
     def __init__(
         self, find: Callable[[str], ModelConfig | None], usual: Callable[[], OwnThreshold] | None = None
@@ -63,7 +63,7 @@ class StoredModels:
         self.changes += 1
 
     def find(self, name: str) -> ModelConfig | None:
-        """What a person has set or a vendor told; None where that is nothing, or the database cannot be read."""
+        """Return the limits that a person or a vendor set; None where there are none or the database is unreadable."""
         try:
             found = self._find(name)
         except CompactError as error:
@@ -116,7 +116,7 @@ def turns_of(state: ServerState) -> Turns:
 
 
 def models_of(state: ServerState) -> StoredModels:
-    """What is stored of models; one object for the whole server."""
+    """Return the stored models; one object for the whole server."""
 
     def find(name: str) -> ModelConfig | None:  # opens the database only when a model is looked up
         return sessions_of(state).preferences.known_model(name)

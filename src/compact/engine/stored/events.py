@@ -28,7 +28,7 @@ def request_events(assembled: Assembled, effective: Effective, decision: Decisio
 
 
 def compaction_events(job: Job, done: Compacted) -> Iterator[Event]:
-    """What a compaction kept, removed and wrote, and its record."""
+    """Yield events for what a compaction kept, removed and wrote, and its record."""
     before, outcome, facts = job.assembled.conversation, done.outcome, done.report.facts
     undo = f"summaries.undo({job.assembled.active.session.id!r})"
     yield pruned_event(before, outcome.conversation, facts, ROLES_NEVER_PRUNED, undo)

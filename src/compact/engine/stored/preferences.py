@@ -82,7 +82,7 @@ class Preferences:
         """Called after settings, or what is stored of a model, were changed through this object."""
 
     def effective(self, session: StoredSession) -> Effective:
-        """What holds for the session: its own before its model's before its workspace's before the global values.
+        """Resolve the session's settings: its own before its model's, its workspace's and the global ones.
 
         The limits are those of the model that answers.
         """

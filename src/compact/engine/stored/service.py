@@ -60,7 +60,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """What a compression did: how many messages it took into the summary.
+    """The result of a compression: how many messages it took into the summary.
 
     `report` says more: the size before and after, who wrote the summary and what that cost, or why no model did.
     """

@@ -76,7 +76,7 @@ class SummarySnapshot:
 
     @property
     def trigger(self) -> str:
-        """What it was written for: automatic, manual, regenerated, edited or imported."""
+        """The trigger: automatic, manual, regenerated, edited or imported."""
         return self.facts.trigger if self.facts else self.revised
 
     @property

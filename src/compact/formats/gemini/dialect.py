@@ -50,7 +50,7 @@ _BESIDE = frozenset(
 )
 """What a part may say of itself, beside what it holds."""
 _FREE = frozenset({"args", "response", "partMetadata"})
-"""What has names of its own: what a call is given, what it answers, and what a client keeps with a part."""
+"""Fields with names of their own: arguments of a call, its response, and a client's notes on a part."""
 _ORDINARY = frozenset(
     {
         *("", "text", "functionCall", "function_call", "functionResponse", "function_response"),

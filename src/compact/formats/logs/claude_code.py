@@ -44,7 +44,7 @@ def _aside(row: Row) -> bool:
 
 
 def _account(message: Json) -> str:
-    """What the agent told its model of all that came before."""
+    """Return the agent's summary of all earlier messages."""
     blocks = _blocks(message) if isinstance(message, dict) else []
     return "\n".join(text for block in blocks if isinstance(text := block.get("text"), str))
 

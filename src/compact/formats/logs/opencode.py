@@ -49,7 +49,7 @@ def _steps(parts: list[Row]) -> Iterator[list[Row]]:
 
 
 def _usage(parts: list[Row]) -> Usage | None:
-    """What a step took, as its end reports it."""
+    """Return the usage of a step, as its end reports it."""
     tokens = next((part["tokens"] for part in parts if isinstance(part.get("tokens"), dict)), None)
     if tokens is None:
         return None

@@ -29,7 +29,7 @@ def _is_said(row: Row) -> bool:
 
 
 def _usage(row: Row) -> Usage | None:
-    """What the vendor reported for an answer."""
+    """Return the usage that the vendor reported for an answer."""
     place: Json = row
     for key in ("extra", "response", "usage"):
         place = place.get(key) if isinstance(place, dict) else None

@@ -110,7 +110,7 @@ def known() -> Known:
 
 
 def asks_person(tool: str) -> bool:
-    """Whether a tool of that name puts a question to a person and returns the answer."""
+    """True if a tool of that name puts a question to a person and returns the answer."""
     return tool in known().shapes["questions"]
 
 

@@ -242,7 +242,7 @@ def gather_config(home: Path, overrides: Mapping[str, Json] | None = None) -> Ga
 def configured(
     home: Path, model: str, profile: Profile | None, stored: StoredModels = _NOTHING_STORED
 ) -> CompactConfig:
-    """What holds for a model: the operator's configuration, and what its profile or a person changes.
+    """Return a model's configuration: the operator's, changed by its profile or by a person.
 
     Each model has a folder of its own, below the one that is configured or else below Compact's home.
     """

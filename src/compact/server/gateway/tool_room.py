@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def fit_tools(
     manager: CompactManager, session: str, asked: Asked, offering: Asked, done: Preflight
 ) -> Preflight | None:
-    """What was done to a request, and where that leaves no room for our tools, what makes it; None if nothing does."""
+    """Return the request with room for our tools; None if there is no way to make it."""
     format, counter = FORMATS[asked.format], counter_for(asked.catalogue_name)
     own, all_ = (counter.tools(format.read_tools(one.body.get(format.tools_key) or [])) for one in (asked, offering))
     used, answer = done.tokens_after + all_ - own, read_answer_room(format, asked.body)

@@ -41,7 +41,7 @@ _ENOUGH = 2
 _CODE = re.compile(r"[={}<>\[\]]|\w\(|;\s*\Z")
 _COLON = re.compile(r":\s+")
 _JOINTS, _CLAUSE = re.compile(r"\s[–—]\s|;\s"), 4
-"""What a clause stands behind that says something by itself, and the words that it has at least."""
+"""The beginning of a clause that says something by itself, and the least number of its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class _Checker:
 
 
 def _parts(each: Statement) -> Iterator[Sentence]:
-    """What a statement says: its sentences, what follows a colon, what it quotes, longer clauses, prose below it."""
+    """Yield the parts of a statement: sentences, text behind a colon, quotations, longer clauses, prose below it."""
     line, *below = each.text.split("\n")
     prose = (text for text in below if not _CODE.search(text))
     for sentence in chain(sentences_of(line), chain.from_iterable(map(sentences_of, prose))):
@@ -182,7 +182,7 @@ def _parts(each: Statement) -> Iterator[Sentence]:
 
 
 def _told_of_user(part: Sentence) -> Iterator[tuple[Sentence, bool]]:
-    """What a sentence says that the user said or wants, with and without those words; whether all of it is theirs.
+    """Return the part of a sentence that is put into the user's mouth, and True if that is all of it.
 
     Where the clause that has those words says too little, the rest of the sentence may be what is meant.
     """

@@ -57,7 +57,7 @@ class ExactWords:
         return kind == "date" and any(map(self._begins_word, _spellings(word)))
 
     def _begins_word(self, word: str) -> bool:
-        """Whether a word begins with it: the short form of a hash stands where the hash does."""
+        """True if a word begins with it: the short form of a hash stands where the hash does."""
         at = self._read.find(word)
         while at > 0 and self._read[at - 1].isalnum():
             at = self._read.find(word, at + 1)

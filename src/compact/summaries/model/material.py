@@ -62,7 +62,7 @@ class Material:
 
     @property
     def is_worth_asking(self) -> bool:
-        """Whether there is something to summarize and, where a model answers, a summary saves enough."""
+        """True if there is something to summarize and, where a model answers, a summary saves enough."""
         least = LEAST_ANSWER + LEAST_SAVED if self.request.asks else 2
         return bool(self.messages) and self.size >= least
 

@@ -65,7 +65,7 @@ class Sentence:
 
     @property
     def asks(self) -> bool:
-        """Whether it is a question."""
+        """True if it is a question."""
         return self.text.rstrip("\"'”»)*_ ").endswith(QUESTION_MARKS)
 
 
@@ -103,7 +103,7 @@ class Index:
         return held
 
     def weigh(self, among: Iterable[str]) -> dict[str, float]:
-        """What each of the words counts for: the rarer it is, the more."""
+        """Return the weight of each word: the rarer, the heavier."""
         count = 1 + len(self.sentences)
         every = self._places.values()
         return {word: log(1 + count / (1 + sum(len(own.get(word, ())) for own in every))) for word in sorted(among)}

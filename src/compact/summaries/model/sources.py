@@ -1,4 +1,4 @@
-"""What a summary rests on: the sentences of the messages, each with whose it is and where it stands."""
+"""The sources of a summary: the sentences of the messages, each with its writer and its place."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _BINDING = (Speaker.PERSON, Speaker.RULES, Speaker.COMMAND)
 _MAIL = "a mail that was passed on"
 _TAG = "a tag of the program"
 UNCONFIRMED = "(unconfirmed: "
-"""What versions before wrote behind a statement that they doubted."""
+"""Remarks of earlier versions behind a statement that they doubted."""
 _VOICES: dict[Claim, Voice] = {
     "user": Voice.USER | Voice.ASSISTANT,
     "open": Voice.ASSISTANT,
@@ -51,9 +51,9 @@ _VOICES: dict[Claim, Voice] = {
 _QUOTED = re.compile(
     r"(?:(?P<speaker>\buser|\bassistant)(?: \([^()\n]*\))?|(?<=\S)): (?:\"(?P<words>[^\"]*)\"|“(?P<code>[^”]*)”)"
 )
-"""What an account quotes behind a speaker's name, or behind a call."""
+"""A quotation in an account, behind a speaker's name or behind a call."""
 _HOOK, _HEAD = re.compile(r"\bhook\b", re.IGNORECASE), 200
-"""What a reminder begins with that a hook wrote: it is no file of the project's rules."""
+"""The beginning of a hook's reminder, which is no file of the project's rules."""
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+){0,3}")
 _LONGEST_NAME = 30
 _LONGEST_JSON = 400_000
@@ -65,7 +65,7 @@ _NO = re.compile(
 
 
 class Sources:
-    """What a summarizer has read; asked where the words of what it wrote come from.
+    """The messages that a summarizer has read; it finds the origin of the words that it wrote.
 
     A `text` that is summarized by itself goes on standing in its place: its words are whose they were.
     """
@@ -91,7 +91,7 @@ class Sources:
         return ExactWords(self.text)
 
     def contain(self, line: str) -> bool:
-        """Whether this was read, word by word."""
+        """True if this was read, word by word."""
         return fold([plain(line)]).strip(" .,;:!?") in self.text
 
     @cached_property

@@ -29,25 +29,25 @@ _SECTION = re.compile(
     r"^## (?P<title>.+?)(?: \((?P<flags>[a-z, ]+)\))?\n(?P<about>.+?)(?=\n## |\Z)", re.MULTILINE | re.DOTALL
 )
 _MORE = re.compile(r"\s*[:(–—/,]")
-"""What stands between the title of a section and what a heading says more."""
+"""The separator between the title of a section and the rest of a heading."""
 _USERS = re.compile(
     r"\b(?:user|human|person|customer|rule|constraint|instruction|requirement|directive|task|goal|request|order|wish"
     r"|preference|demand|permission|approval|polic)(?:e?s|y|ies)?\b",
     re.IGNORECASE,
 )
-"""What a heading says under which the user's words are expected."""
+"""Headings under which the user's words are expected."""
 _OPEN = re.compile(r"\b(?:open|pending|next|remaining|outstanding|to-?do)\b", re.IGNORECASE)
-"""What a heading says of work that is not done: the assistant may have planned it."""
+"""Headings of work that is not done: the assistant may have planned it."""
 _TOLD = re.compile(
     r"\b(?:finding|fact|result|progress|state|status|file|code|change|decision|error|problem|note|test|log|history|context"
     r"|background|summary|done|completed|name)s?\b",
     re.IGNORECASE,
 )
-"""What a heading says under which nothing is asked for."""
+"""Headings under which nothing is asked for."""
 _THE_CONVERSATION = frozenset({"conversation", "conversation_history", "history", "messages", "transcript"})
 _FOLLOWS = "(it follows below)"
 Claim: TypeAlias = Literal["user", "open", "told", "free"]
-"""What a statement passes for: the user's words, their rules or their task; open work; what was found or done; or
+"""The standing of a statement: the user's words, their rules or their task; open work; what was found or done; or
 neither, where its heading does not say."""
 
 
@@ -141,7 +141,7 @@ def known_sections(strategy: Strategy) -> dict[str, Section]:
 
 
 def claim_of(title: str, sections: Mapping[str, Section] | None = None) -> Claim:
-    """What a statement under that heading passes for, by the sections known, or else by what the heading says."""
+    """Return the standing of a statement under that heading, by the known sections or else by its words."""
     known = find_section(title, _built_in() if sections is None else sections)
     if not title:
         return "free"

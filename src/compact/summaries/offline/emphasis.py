@@ -47,7 +47,7 @@ class Emphasis:
 
     @property
     def favours_reasons(self) -> bool:
-        """Whether decisions and reasons come before all else but rules."""
+        """True if decisions and reasons come before all else but rules."""
         return self.reasons > max(1.0, self.person, self.talk, self.changes, self.runs)
 
     def of_deed(self, action: Action) -> float:

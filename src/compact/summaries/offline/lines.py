@@ -259,7 +259,7 @@ def _pick(action: Action, wanted: AbstractSet[str], room: Room) -> str:
 def tell(
     messages: Sequence[Message], groups: Iterable[Exchange], reading: Reading, emphasis: Emphasis = EVEN
 ) -> list[Told]:
-    """What each exchange holds, in order, and what of it matters; the reading is of these messages."""
+    """Return a digest of each exchange, in order; the reading is of these messages."""
     said: defaultdict[int, list[Utterance]] = defaultdict(list)
     acted: defaultdict[int, list[Action]] = defaultdict(list)
     first = next((spoken.index for spoken in reading.utterances if spoken.source is Source.USER), 0)

@@ -35,9 +35,9 @@ _TELLING, _MOST_TOLD = 15, 1.5
 """Tokens of a sentence that says something, and what it is worth at most for that."""
 _LEANS, _MOST_LEANT_ON = 0.8, 2
 _REASONED, _NEAR_REASON = 2.0, 6
-"""What a decision or its reason is worth to a log of decisions, and within how many passages the two are sought."""
+"""The worth of a decision or its reason in a log of decisions, and the passages within which the two are sought."""
 _REFERENCE = 1.0
-"""What an id or a reference number is worth beside being something that is named."""
+"""The worth of an id or a reference number, on top of that of a name."""
 _SLACK = 4
 """The part of its room that a quote may take beyond it."""
 _TELLS_ENOUGH = 0.8

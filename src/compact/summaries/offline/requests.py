@@ -1,4 +1,4 @@
-"""What the latest request asks about: the names in it, and the words that say something."""
+"""The subject of the latest request: its names, and the words that say something."""
 
 from __future__ import annotations
 

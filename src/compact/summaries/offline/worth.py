@@ -25,7 +25,7 @@ _BINDING, _BY_USER, _CLOSING, _ON_THE_WAY, _COMMENT = 24.0, 5.0, 5.0, 1.2, 0.6
 _CARRIED_USER, _CARRIED = 7.5, 2.5
 """What a person's words and others are worth in an earlier account, which has left out what matters less."""
 _REFERENCE = 8.0
-"""What an id or a reference number is worth that the assistant gave: people come back to it, and cannot guess it."""
+"""The worth of an id or number that the assistant gave: people come back to it, and cannot guess it."""
 _ASKED_FOR = 30.0
 """What a result is worth that answers the latest question."""
 _SUPERSEDED, _RUN_AGAIN = 0.3, 0.5
@@ -75,7 +75,7 @@ RULES = Worth(lines=(1e6, 2e6, 4e6), words=4e6, lasting=4e6)
 
 
 def weigh(told: Told) -> Worth:
-    """What an exchange is worth by its emphasis; what a later action does again is worth little."""
+    """Return the worth of an exchange by its emphasis; an action that a later one repeats is worth little."""
     worth, emphasis = NOTHING, told.emphasis
     for spoken in told.said:
         stress = emphasis.of_words(spoken)
