@@ -74,7 +74,7 @@ class Pricing:
         self._seen: set[str] = set()
 
     def charge(self, ask: Ask) -> Charge:
-        """Return the expected charge: for an answer of the usual length, with the range from the shortest to the longest.
+        """Return the expected charge for an answer of the usual length, with the range from the shortest to the longest.
 
         The same text put twice, such as a file that was read twice, is in the vendor's cache by then.
         """
