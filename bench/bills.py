@@ -27,7 +27,7 @@ from compact.app.recipes import resolve_recipe
 from compact.messages import Conversation
 from compact.models import Usage, cost
 from compact.models.spending import Charge
-from compact.ports import Answer, Ask, Completion, Failure, Reader
+from compact.ports import Answer, Ask, Completion, Failure, ReadingLimits
 from compact.providers import Recipe
 
 RECIPES = ("native", "auto", "v3", "quality")
@@ -61,7 +61,7 @@ class Recorded:
         self.vendors = frozenset({summarizer.vendor})
         self._case, self._recipe, self._summarizer = case, recipe, summarizer
 
-    def reader(self, _: str) -> Reader | None:
+    def reader(self, _: str) -> ReadingLimits | None:
         return self._summarizer.reader
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:

@@ -45,8 +45,8 @@ assert (own.trigger_pct, own.keep_recent_turns) == (0.85, 6)  # neither the vari
 | last | default | the values below |
 
 `CompactConfig(...)` itself reads nothing. `CompactConfig.load()` reads the environment, and the file in the working
-directory. A program that works in folders of others should name its file, `CompactConfig.load("/etc/myapp/compact.yaml")`, for
-whoever writes the file says where transcripts and traces go.
+directory. A program that works in folders of others should name its file, `CompactConfig.load("/etc/myapp/compact.yaml")`, because
+that file decides where transcripts and traces are written.
 
 In variables a list is JSON or has commas between its texts (`COMPACT_REDACTION_KEYS=badge,employee_id`), and a flag is
 `true` or `false`, `1` or `0`, `on` or `off`. An empty variable empties what is empty by default, such as

@@ -24,7 +24,7 @@ from compact.messages import Conversation
 from compact.models import Usage, find_model
 from compact.models.spending import Charge, Spending
 from compact.policies import Profile, Vendor
-from compact.ports import Answer, Ask, Completion, Failure, Reader, Refusal
+from compact.ports import Answer, Ask, Completion, Failure, ReadingLimits, Refusal
 from compact.settings.spending import load_spending
 from compact.summaries.model.strategy import NAMES
 from compact.testing.vendors import FakeVendors, Received
@@ -295,7 +295,7 @@ def test_what_a_summarizer_cannot_read_at_once_it_is_given_in_parts(conversation
     asked: list[Ask] = []
 
     class Answering:
-        def reader(self, profile: str) -> Reader | None:
+        def reader(self, profile: str) -> ReadingLimits | None:
             return small.reader
 
         def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:

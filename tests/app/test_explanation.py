@@ -8,7 +8,7 @@ import pytest
 
 import compact
 from compact import CompactConfig, CompactManager
-from compact.app.explanation import Change, Compacted, Explanation, explain, explain_log, kept_compactions
+from compact.app.explanation import AppliedPlan, Explanation, MessageChange, explain, explain_log, kept_compactions
 from compact.errors import InvalidInput, NotFound
 from compact.formats import parse
 from compact.formats.logs import Log
@@ -34,7 +34,7 @@ def talk(rounds: int) -> list[Json]:
 def by_recipe(text: str, messages: list[Json], target: float) -> Explanation:
     result = compact.condense(messages, target=target)
     log = parse(messages)
-    return explain(text, log, [Compacted(1, len(log), result.plan)])
+    return explain(text, log, [AppliedPlan(1, len(log), result.plan)])
 
 
 def test_a_message_that_stays_is_kept() -> None:
@@ -116,11 +116,11 @@ def test_the_compactions_of_an_agent_itself_count() -> None:
     log = parse(messages)
     (port,) = explain_log("port 8099", log, own).occurrences
     assert port.changes == (
-        Change(1, "summarized", True, "- The user wants port 8099."),
-        Change(2, "omitted", False),
+        MessageChange(1, "summarized", True, "- The user wants port 8099."),
+        MessageChange(2, "omitted", False),
     )
     (key,) = explain_log("K4471", log, own).occurrences
-    assert key.changes == (Change(1, "omitted", False),)
+    assert key.changes == (MessageChange(1, "omitted", False),)
     (end,) = explain_log("Finished", log, own).occurrences
     assert end.last.fate == "kept"
     assert not any(each.handle for each in (port, key, end))
@@ -130,5 +130,5 @@ def test_a_text_without_a_word_is_refused() -> None:
     nothing: Plan = ()
     log = parse(talk(2))
     with pytest.raises(InvalidInput, match="must hold a word"):
-        explain("  ", log, [Compacted(1, len(log), nothing)])
+        explain("  ", log, [AppliedPlan(1, len(log), nothing)])
     assert explain("zeppelin", log, []).occurrences == ()

@@ -12,7 +12,7 @@ import pytest
 
 from compact.errors import InvalidConfiguration
 from compact.llm import connections
-from compact.llm.connections import Checked, CheckedClient
+from compact.llm.connections import CheckedBackend, CheckedClient
 from compact.policies.addresses import check_reach
 from compact.server.gateway import sending
 from compact.settings.server import load_server_settings
@@ -151,7 +151,7 @@ def test_ssrf_every_client_of_the_gateway_is_checked(served: Served) -> None:
     client = line._client
     assert isinstance(client, CheckedClient)
     backend: Any = client._transport._pool._network_backend  # type: ignore[attr-defined]  # our own transport's
-    assert isinstance(backend, Checked)
+    assert isinstance(backend, CheckedBackend)
     asyncio.run(line.close())
 
 
@@ -159,10 +159,10 @@ def test_ssrf_another_address_is_tried_where_one_does_not_answer(
     vendor: FakeVendors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def connect() -> None:
-        stream = await Checked().connect_tcp("localhost", vendor.port, 5)
+        stream = await CheckedBackend().connect_tcp("localhost", vendor.port, 5)
         await stream.aclose()
         with pytest.raises(httpcore2.ConnectError):
-            await Checked().connect_tcp("localhost", 9, 5)
+            await CheckedBackend().connect_tcp("localhost", 9, 5)
 
     leads_to(monkeypatch, ["::1", "127.0.0.1"])
     asyncio.run(connect())
@@ -175,7 +175,7 @@ def test_deadlines_looking_up_a_name_is_part_of_connecting(monkeypatch: pytest.M
 
     monkeypatch.setattr(connections, "resolved", never)
     with pytest.raises(httpcore2.ConnectTimeout):
-        asyncio.run(Checked().connect_tcp("api.openai.com", 443, 0.05))
+        asyncio.run(CheckedBackend().connect_tcp("api.openai.com", 443, 0.05))
 
 
 def test_deadlines_an_answer_that_drips_is_ended(

@@ -17,7 +17,7 @@ from compact.errors import InvalidConfiguration
 from compact.facts import Receipt, receipt
 from compact.messages import Conversation, Json, Plan, assuming, parted, unfold, wires_of
 from compact.messages import restore as restore_plan
-from compact.ports import Origin, Source
+from compact.ports import CompactionOrigin, EntryPoint
 from compact.providers import Provider, Recipe
 from compact.providers.provider import AccountStyle
 from compact.providers.smart.settings import SmartSettings
@@ -129,7 +129,7 @@ class Condensation:
         require_variant(conversation.format, variant)
         own, stated_by = choose_model(model, conversation)
         model = model or DEFAULT_MODEL
-        self.source: Source = "library"
+        self.source: EntryPoint = "library"
         """The entry point that the records name."""
         self._name = model
         self.model = models.find_model(model)
@@ -157,7 +157,7 @@ class Condensation:
     def run(self, recipe: Recipe, ask: Asker = None) -> Result:
         """Compact it."""
         goal = self.goal(recipe)
-        inputs = replace(self.inputs, origin=Origin(self.source, self._name))
+        inputs = replace(self.inputs, origin=CompactionOrigin(self.source, self._name))
         outcome = compact(self.conversation, recipe, goal, inputs, ask)
         return Result(outcome.conversation, outcome.plan, self._report(recipe, goal, outcome))
 

@@ -20,7 +20,7 @@ from compact.messages import Conversation, Json, fingerprint
 from compact.models import CacheRules, Model, Usage
 from compact.models.payback import Payback, Rewrite, payback
 from compact.models.spending import Charge
-from compact.ports import Ask, Completion, Reader
+from compact.ports import Ask, Completion, ReadingLimits
 from compact.providers import Recipe
 
 _LATENCY = 1.5
@@ -150,7 +150,7 @@ class Asking:
     def vendors(self) -> frozenset[str]:
         return frozenset(one.vendor for one in self._summarizers)
 
-    def reader(self, profile: str) -> Reader | None:
+    def reader(self, profile: str) -> ReadingLimits | None:
         return find_summarizer(self._summarizers, profile).reader
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Completion, ...]:

@@ -20,7 +20,7 @@ Fate: TypeAlias = Literal["kept", "shortened", "summarized", "omitted"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MessageChange:
     """The fate of a message at a compaction.
 
     `sentence` is the line of the account that speaks of it, and `shown` says whether the model still reads the text.
@@ -45,12 +45,12 @@ class Occurrence:
     tool: str
     excerpt: str
     handle: str
-    changes: tuple[Change, ...]
+    changes: tuple[MessageChange, ...]
 
     @property
-    def last(self) -> Change:
+    def last(self) -> MessageChange:
         """The latest change."""
-        return self.changes[-1] if self.changes else Change(0, "kept", shown=True)
+        return self.changes[-1] if self.changes else MessageChange(0, "kept", shown=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class AppliedPlan:
     """A compaction of the first `upto` messages of a log: what it did to what the model saw of them by then."""
 
     number: int
@@ -71,7 +71,7 @@ class Compacted:
     plan: Plan
 
 
-def explain(text: str, log: Conversation, compactions: Sequence[Compacted]) -> Explanation:
+def explain(text: str, log: Conversation, compactions: Sequence[AppliedPlan]) -> Explanation:
     """Say what became of each message of the log that holds the text, whatever its case and its spaces.
 
     InvalidInput where the text has no word; EditError where a plan is not of this log.
@@ -88,16 +88,16 @@ def explain_log(text: str, log: Conversation, own: Log) -> Explanation:
     phrase = Phrase(text)
     hits = Removed(log.messages, ()).find(text)
 
-    def changes(hit: Hit) -> Iterator[Change]:
+    def changes(hit: Hit) -> Iterator[MessageChange]:
         for number, (upto, account) in enumerate(zip(own.boundaries, own.accounts, strict=True), 1):
             if hit.position < upto:
                 sentence = _line_with(account.split("\n"), phrase)
-                yield Change(number, "summarized" if sentence else "omitted", bool(sentence), sentence)
+                yield MessageChange(number, "summarized" if sentence else "omitted", bool(sentence), sentence)
 
     return _explained(text, len(own.boundaries), hits, changes)
 
 
-def kept_compactions(originals: Originals, session: str) -> tuple[Conversation, tuple[Compacted, ...]]:
+def kept_compactions(originals: Originals, session: str) -> tuple[Conversation, tuple[AppliedPlan, ...]]:
     """The log of a manager's session as it was kept, with its compactions; NotFound where there are none.
 
     Those of the newest branch: what was undone, or left when the conversation took another way, is not among them.
@@ -109,7 +109,7 @@ def kept_compactions(originals: Originals, session: str) -> tuple[Conversation, 
     frame = parse([], format=last.format)
     wires = log_of(last, originals)
     log = [frame.dialect.parse_message(wire, str(position)) for position, wire in enumerate(wires)]
-    done = tuple(Compacted(each.number, len(each.log), plan_of(each)) for each in chain_of(last, records))
+    done = tuple(AppliedPlan(each.number, len(each.log), plan_of(each)) for each in chain_of(last, records))
     conversation = frame.with_messages(log)
     try:
         list(_views(conversation, done))
@@ -128,7 +128,7 @@ class _State:
 
 
 def _explained(
-    text: str, compactions: int, hits: Iterable[Hit], changes: Callable[[Hit], Iterable[Change]]
+    text: str, compactions: int, hits: Iterable[Hit], changes: Callable[[Hit], Iterable[MessageChange]]
 ) -> Explanation:
     found = tuple(
         Occurrence(hit.position, hit.role, hit.tool, hit.snippet, hit.handle, tuple(_without_repeats(changes(hit))))
@@ -137,7 +137,7 @@ def _explained(
     return Explanation(text, compactions, found)
 
 
-def _views(log: Conversation, compactions: Sequence[Compacted]) -> Iterator[Conversation]:
+def _views(log: Conversation, compactions: Sequence[AppliedPlan]) -> Iterator[Conversation]:
     """Yield the model's view after each compaction."""
     view, upto = log.with_messages(()), 0
     for done in compactions:
@@ -147,7 +147,7 @@ def _views(log: Conversation, compactions: Sequence[Compacted]) -> Iterator[Conv
         yield view
 
 
-def _state_of(view: Conversation, compactions: Sequence[Compacted]) -> _State:
+def _state_of(view: Conversation, compactions: Sequence[AppliedPlan]) -> _State:
     folds = {
         edit.handle: edit for done in compactions for step in done.plan for edit in step.edits if isinstance(edit, Fold)
     }
@@ -160,16 +160,16 @@ def _state_of(view: Conversation, compactions: Sequence[Compacted]) -> _State:
 
 def _changes(
     hit: Hit, log: Conversation, states: Iterable[tuple[int, int, _State]], phrase: Phrase
-) -> Iterator[Change]:
+) -> Iterator[MessageChange]:
     message = log.messages[hit.position]
     for number, upto, state in states:
         if hit.position >= upto:
             continue
         if (now := state.shown.get(message.id)) is None:
             sentence = _sentence(message, state, phrase)
-            yield Change(number, "summarized" if sentence else "omitted", _has(sentence, phrase), sentence)
+            yield MessageChange(number, "summarized" if sentence else "omitted", _has(sentence, phrase), sentence)
         elif now.wire != message.wire:
-            yield Change(number, "shortened", _has("\n".join(text for _, text in strings_in(now.wire)), phrase))
+            yield MessageChange(number, "shortened", _has("\n".join(text for _, text in strings_in(now.wire)), phrase))
 
 
 def _sentence(message: Message, state: _State, phrase: Phrase) -> str:
@@ -186,7 +186,7 @@ def _has(text: str, phrase: Phrase) -> bool:
     return phrase.search(text) is not None
 
 
-def _without_repeats(changes: Iterable[Change]) -> Iterator[Change]:
+def _without_repeats(changes: Iterable[MessageChange]) -> Iterator[MessageChange]:
     """The changes, each at the first compaction after which it was so."""
     before: tuple[object, ...] = ("kept", True, "")
     for change in changes:

@@ -31,7 +31,7 @@ from compact.errors import CompactionBlocked, InvalidConfiguration, InvalidInput
 from compact.formats import parts_of
 from compact.messages import Json
 from compact.policies import CompactConfig, Decision, EffectiveThreshold, check_session_id
-from compact.ports import Event, Observe, Origin, Source
+from compact.ports import CompactionOrigin, EntryPoint, Event, Observe
 from compact.ports.closeable import Closeable
 from compact.ports.compactions import new_id
 from compact.providers.provider import AccountStyle
@@ -77,7 +77,7 @@ class CompactManager(Closeable):
             config = config.model_copy(update={"policy": policy})
         self.config = config
         profile = serving.profile if serving else None
-        self.source: Source = "manager"
+        self.source: EntryPoint = "manager"
         """The entry point that the records of its compactions name."""
         self.vendor = profile.recipient if profile else models.find_model(config.model).vendor
         """Whose model the conversations are with, as the catalogue names it; others get placeholders for secrets."""
@@ -385,7 +385,7 @@ class CompactManager(Closeable):
     def _inputs(
         self, basis: Projection, gauge: Gauge, observe: Observe | None = None, trigger: str = "automatic"
     ) -> Inputs:
-        origin = Origin(self.source, self.config.model, trigger, new_id())
+        origin = CompactionOrigin(self.source, self.config.model, trigger, new_id())
         inputs = replace(self.compactor.inputs(basis, gauge, observe), vendor=self.vendor, origin=origin)
         return replace(inputs, redactor=self._keeper.redactor)
 

@@ -11,7 +11,7 @@ from compact.messages import Conversation, Json
 from compact.models import Model, Usage, find_model
 from compact.models.spending import AnswerShares, Charge, find_shares
 from compact.policies import Profile, model_of
-from compact.ports import Ask, Reader
+from compact.ports import Ask, ReadingLimits
 from compact.settings.spending import load_spending
 
 _LARGEST_SHARE = 3
@@ -51,11 +51,11 @@ class Summarizer(NamedTuple):
         return self.facts.vendor if self.profile is None else self.profile.recipient
 
     @property
-    def reader(self) -> Reader | None:
+    def reader(self) -> ReadingLimits | None:
         """The input that it takes at once; None where its limits are not known."""
         facts = self.facts
         known = self.reads and facts.source != "default"
-        return Reader(facts.max_input, counter_for(self.model).text) if known else None
+        return ReadingLimits(facts.max_input, counter_for(self.model).text) if known else None
 
 
 def find_summarizer(summarizers: Sequence[Summarizer], profile: str) -> Summarizer:
@@ -74,7 +74,7 @@ class Pricing:
         self._seen: set[str] = set()
 
     def charge(self, ask: Ask) -> Charge:
-        """Return the expected charge for an answer of the usual length, with the range from the shortest to the longest.
+        """Return the expected charge for an answer of the usual length, with a range from the shortest to the longest.
 
         The same text put twice, such as a file that was read twice, is in the vendor's cache by then.
         """

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from compact.app.condensing import Condensation
-from compact.app.explanation import Compacted, Explanation, Fate, Occurrence, explain_log, kept_compactions
+from compact.app.explanation import AppliedPlan, Explanation, Fate, Occurrence, explain_log, kept_compactions
 from compact.app.explanation import explain as explain_text
 from compact.app.planfile import load_plan, restore_conversation
 from compact.app.recipes import resolve_recipe
@@ -90,7 +90,7 @@ def _explain(options: Options, text: str) -> tuple[str, Explanation]:
     if options.plan is not None:
         plan = load_plan(read_bytes(options.plan))
         log = restore_conversation(read(options.file, options.format), plan)
-        return f"by {options.plan}", explain_text(text, log, (Compacted(1, len(log), plan.passes),))
+        return f"by {options.plan}", explain_text(text, log, (AppliedPlan(1, len(log), plan.passes),))
     data = read_bytes(options.file)
     own = read_agent_log(data, name=name_of(options.file)) if options.format is None else None
     log = read_transcript(data, format=options.format, name=name_of(options.file))
@@ -101,7 +101,7 @@ def _explain(options: Options, text: str) -> tuple[str, Explanation]:
     condensation = Condensation(log, options.model, read_target(options.target))
     result = condensation.run(recipe)
     sizes = f"{result.report.tokens_before:,} → {result.report.tokens_after:,} tokens"
-    done = (Compacted(1, len(log), result.plan),) if result.plan else ()
+    done = (AppliedPlan(1, len(log), result.plan),) if result.plan else ()
     return f"if condensed by {recipe.name}, {sizes}", explain_text(text, condensation.conversation, done)
 
 

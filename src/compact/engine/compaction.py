@@ -29,7 +29,7 @@ from compact.messages import (
     visible,
 )
 from compact.policies import configure
-from compact.ports import Observe, Origin
+from compact.ports import CompactionOrigin, Observe
 from compact.ports.compactions import new_id
 from compact.providers import Recipe, Task
 from compact.providers.auto import AutoProvider, AutoSettings
@@ -93,7 +93,7 @@ class Inputs:
     observe: Observe | None = None
     vendor: str = ""
     redactor: Callable[[], Redactor] | None = usual_redactor
-    origin: Origin = field(default_factory=Origin)
+    origin: CompactionOrigin = field(default_factory=CompactionOrigin)
 
 
 def compact(conversation: Conversation, recipe: Recipe, goal: Goal, inputs: Inputs, asker: Asker = None) -> Outcome:

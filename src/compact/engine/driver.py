@@ -28,7 +28,7 @@ from compact.messages import (
     untouchable,
     visible,
 )
-from compact.ports import Answer, Ask, Completion, Event, Failure, Measure, Observe, Origin
+from compact.ports import Answer, Ask, CompactionOrigin, Completion, Event, Failure, Measure, Observe
 from compact.providers import Applied, Rejected, Steps, Verdict
 from compact.quantities import counted
 
@@ -66,7 +66,7 @@ class Outcome:
     asking: float = 0.0
     failure: str = ""
     stand_in: str = ""
-    origin: Origin = field(default_factory=Origin)
+    origin: CompactionOrigin = field(default_factory=CompactionOrigin)
     seconds: float = 0.0
 
 

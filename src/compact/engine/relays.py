@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from compact.engine.driver import AskModel
-from compact.ports import Reader
+from compact.ports import ReadingLimits
 
 
 class Relay:
@@ -18,7 +18,7 @@ class Relay:
     def vendors(self) -> frozenset[str]:
         return vendors_of(self._ask)
 
-    def reader(self, profile: str) -> Reader | None:
+    def reader(self, profile: str) -> ReadingLimits | None:
         return find_reader(self._ask, profile)
 
 
@@ -30,8 +30,8 @@ def vendors_of(ask: AskModel) -> frozenset[str]:
     return frozenset(map(str, named))
 
 
-def find_reader(ask: AskModel | None, profile: str) -> Reader | None:
+def find_reader(ask: AskModel | None, profile: str) -> ReadingLimits | None:
     """The model that a question for the profile goes to, the empty name being the usual one; None if not known."""
     find = getattr(ask, "reader", None)
     found = find(profile) if callable(find) else None
-    return found if isinstance(found, Reader) else None
+    return found if isinstance(found, ReadingLimits) else None

@@ -18,7 +18,7 @@ from compact.llm.vendors import missing_extra, require_extra
 from compact.messages import Json
 from compact.policies import Profile
 from compact.policies.addresses import Network
-from compact.ports import Answer, Ask, Event, Failure, Observe, Reader
+from compact.ports import Answer, Ask, Event, Failure, Observe, ReadingLimits
 from compact.ports.closeable import Closeable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Access(Closeable):
         *,
         key_of: Callable[[Profile], str],
         observe: Observe | None = None,
-        reader_of: Callable[[Profile], Reader | None] | None = None,
+        reader_of: Callable[[Profile], ReadingLimits | None] | None = None,
         allowed: Collection[Network] = (),
     ) -> None:
         if not profiles:
@@ -77,7 +77,7 @@ class Access(Closeable):
         """Who may get a question; the empty name is an address whose owner is not known."""
         return frozenset(profile.recipient for profile in self._profiles.values())
 
-    def reader(self, profile: str) -> Reader | None:
+    def reader(self, profile: str) -> ReadingLimits | None:
         """The limits of the model that is asked first for the profile; None where they are not known."""
         first = self._profiles.get(profile) or next(iter(self._profiles.values()))
         return None if self._reader_of is None else self._reader_of(first)
@@ -154,7 +154,7 @@ class Asking:
     def vendors(self) -> frozenset[str]:
         return self.access.vendors
 
-    def reader(self, profile: str) -> Reader | None:
+    def reader(self, profile: str) -> ReadingLimits | None:
         return self.access.reader(profile)
 
     def __call__(self, asks: Sequence[Ask]) -> tuple[Answer, ...]:

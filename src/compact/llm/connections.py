@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS: Final = 10.0
 
 
-class Checked(httpcore2.AsyncNetworkBackend):
+class CheckedBackend(httpcore2.AsyncNetworkBackend):
     """Opens connections only to where they may lead; `allowed` are networks that may be reached by any name."""
 
     def __init__(self, allowed: Collection[Network] = ()) -> None:
@@ -65,7 +65,7 @@ class Checked(httpcore2.AsyncNetworkBackend):
 class CheckedClient(httpx2.AsyncClient):
     """A client whose own connections are checked; a proxy that the environment names looks names up by itself."""
 
-    def __init__(self, backend: Checked, **options: Any) -> None:
+    def __init__(self, backend: CheckedBackend, **options: Any) -> None:
         self._backend = backend
         super().__init__(**options)
 
@@ -80,7 +80,7 @@ class CheckedClient(httpx2.AsyncClient):
 
 
 class _CheckedTransport(httpx2.AsyncHTTPTransport):
-    def __init__(self, backend: Checked, limits: httpx2.Limits) -> None:
+    def __init__(self, backend: CheckedBackend, limits: httpx2.Limits) -> None:
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=httpx2.create_ssl_context(),
             max_connections=limits.max_connections,

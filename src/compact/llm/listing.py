@@ -97,12 +97,12 @@ async def _asked(profile: Profile, key: str, seconds: float, allowed: Collection
 
     import httpx2
 
-    from compact.llm.connections import Checked, CheckedClient
+    from compact.llm.connections import CheckedBackend, CheckedClient
 
     timeout = httpx2.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
     found: list[Limits] = []
     named = 0
-    client = CheckedClient(Checked(allowed), timeout=timeout, follow_redirects=False)
+    client = CheckedClient(CheckedBackend(allowed), timeout=timeout, follow_redirects=False)
     async with asyncio.timeout(seconds), client:
         async for page in _pages(client, profile, key):
             items = list(_items(page))

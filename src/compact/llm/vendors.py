@@ -109,11 +109,11 @@ def _is_installed(name: str) -> bool:
 def _http_client(profile: Profile, allowed: Collection[Network]) -> httpx2.AsyncClient:
     import httpx2
 
-    from compact.llm.connections import Checked, CheckedClient
+    from compact.llm.connections import CheckedBackend, CheckedClient
 
     # A redirect would carry the key to another host.
     timeout = httpx2.Timeout(profile.timeout, connect=min(_CONNECT_SECONDS, profile.timeout))
-    return CheckedClient(Checked(allowed), timeout=timeout, follow_redirects=False)
+    return CheckedClient(CheckedBackend(allowed), timeout=timeout, follow_redirects=False)
 
 
 def _openai(profile: Profile, key: str, client: httpx2.AsyncClient) -> Model:

@@ -1,7 +1,17 @@
 """What crosses the borders between layers: questions to a model with their answers, measures of size, events."""
 
-from compact.ports.asks import LEAST_ANSWER, LEAST_SAVED, Answer, Ask, Completion, Failure, FailureKind, Reader, Refusal
-from compact.ports.compactions import CompactionFacts, Origin, PassSizes, Source
+from compact.ports.asks import (
+    LEAST_ANSWER,
+    LEAST_SAVED,
+    Answer,
+    Ask,
+    Completion,
+    Failure,
+    FailureKind,
+    ReadingLimits,
+    Refusal,
+)
+from compact.ports.compactions import CompactionFacts, CompactionOrigin, EntryPoint, PassSizes
 from compact.ports.events import Event, Observe
 from compact.ports.measure import Measure
 from compact.ports.sessions import (
@@ -29,7 +39,9 @@ __all__ = [
     "Archive",
     "Ask",
     "CompactionFacts",
+    "CompactionOrigin",
     "Completion",
+    "EntryPoint",
     "Event",
     "Export",
     "Exporter",
@@ -40,15 +52,13 @@ __all__ = [
     "ModelConfig",
     "NewMessage",
     "Observe",
-    "Origin",
     "Originals",
     "PassSizes",
-    "Reader",
+    "ReadingLimits",
     "Record",
     "Refusal",
     "SessionStore",
     "Snapshot",
-    "Source",
     "Span",
     "StoredMessage",
     "StoredSession",

@@ -41,7 +41,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ReadingLimits:
     """A model that reads questions: how many tokens it takes at once, and what counts them as it does."""
 
     limit: int

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from compact.messages import Json
 
-Source: TypeAlias = Literal["library", "command line", "manager", "gateway", "chat", "replay"]
+EntryPoint: TypeAlias = Literal["library", "command line", "manager", "gateway", "chat", "replay"]
 """The entry point by which a compaction was made."""
 _T = TypeVar("_T")
 
@@ -25,10 +25,10 @@ class PassSizes(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class CompactionOrigin:
     """Where a compaction is made: by which entry point, with whose model, what set it off, and its id."""
 
-    source: Source = "library"
+    source: EntryPoint = "library"
     model: str = ""
     trigger: str = "manual"
     id: str = ""

@@ -25,7 +25,7 @@ _OPEN = frozenset({"fr", "es", "it", "pt", "ru"})
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class SecretNames:
     """The names of one class: those that end what they are part of, and those that more words may follow."""
 
     closed: tuple[str, ...]
@@ -37,11 +37,11 @@ class Names:
 
 
 @cache
-def built_in_names() -> Mapping[str, Names]:
+def built_in_names() -> Mapping[str, SecretNames]:
     """The names of the data file beside this module, by class."""
     data = tomllib.loads((files("compact.redaction") / "names.toml").read_text(encoding="utf-8"))
     return {
-        kind: Names(
+        kind: SecretNames(
             tuple(name for language, names in languages.items() if language not in _OPEN for name in names),
             tuple(name for language, names in languages.items() if language in _OPEN for name in names),
         )

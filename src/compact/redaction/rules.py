@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from compact.redaction.names import Names, any_spelling, built_in_names, lowered, parts_of, spellings
+from compact.redaction.names import SecretNames, any_spelling, built_in_names, lowered, parts_of, spellings
 from compact.redaction.places import Place
 from compact.redaction.plausible import CHECKS, Check
 from compact.redaction.readers import READERS, Reader
@@ -198,7 +198,7 @@ def _word(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> Rule:
     )
 
 
-def _name(kinds: Iterable[Names], fragments: Mapping[str, str], *, alone: bool) -> str:
+def _name(kinds: Iterable[SecretNames], fragments: Mapping[str, str], *, alone: bool) -> str:
     """A regular expression for one of the names, up to the sign behind it."""
     ends = {"keyend": [name for names in kinds for name in names.closed]}
     ends["openend"] = [name for names in kinds for name in names.open]

@@ -17,7 +17,7 @@ from compact.messages import Fold, Message, Seal, exchanges, is_bridge, seen, st
 from compact.models import find_model
 from compact.policies import Decision, from_a_request, last_within
 from compact.policies.stored import StoredSettings
-from compact.ports import Observe, Origin, StoredMessage
+from compact.ports import CompactionOrigin, Observe, StoredMessage
 from compact.providers import Recipe
 from compact.providers.provider import AccountStyle
 from compact.tokens import Counter
@@ -58,7 +58,7 @@ class Job:
             originals=assembled.originals,
             items=assembled.items,
             vendor=find_model(assembled.active.session.model).vendor,
-            origin=Origin("chat", assembled.active.session.model, self.trigger),
+            origin=CompactionOrigin("chat", assembled.active.session.model, self.trigger),
         )
 
     @property

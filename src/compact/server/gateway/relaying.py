@@ -15,7 +15,7 @@ from compact.server.gateway.error_bodies import closing_event, vendor_error
 from compact.server.gateway.learning import Learning
 from compact.server.gateway.opening import read_first_event, read_opening
 from compact.server.gateway.overflow import Overflow, parse_overflow, read_overflow
-from compact.server.gateway.recalling import may_recall, recall
+from compact.server.gateway.recall_rounds import may_recall, recall
 from compact.server.gateway.replies import read_reply
 from compact.server.gateway.sending import (
     LARGEST_ERROR,

@@ -15,7 +15,7 @@ import httpx2
 from fastapi.responses import Response, StreamingResponse
 
 from compact.errors import CompactError, NotFound
-from compact.llm.connections import Checked, CheckedClient
+from compact.llm.connections import CheckedBackend, CheckedClient
 from compact.policies.addresses import Network
 from compact.server.gateway.upstreams import Upstream
 
@@ -77,7 +77,7 @@ class Line:
 
     def __init__(self, allowed: Collection[Network] = (), idle: int = 256) -> None:
         self._client = CheckedClient(
-            Checked(allowed),
+            CheckedBackend(allowed),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=idle, keepalive_expiry=30.0),
         )
 

@@ -78,7 +78,7 @@ class Origin:
     sentence: Sentence | None = None
 
 
-class Index:
+class SentenceIndex:
     """Sentences, and for each voice those that a word stands in."""
 
     def __init__(self, sentences: Iterable[Sentence]) -> None:
@@ -128,7 +128,7 @@ def sentences_of(text: str, voice: Voice = NOBODY, place: str = "") -> Iterator[
             yield Sentence(span.text, frozenset(found), voice, place)
 
 
-def origin(part: Sentence, index: Index, *, alone: bool = False) -> Origin | None:
+def origin(part: Sentence, index: SentenceIndex, *, alone: bool = False) -> Origin | None:
     """Where a statement, or a part of one, comes from; None where the user said it, or where it cannot be said.
 
     With `alone`, only what stands in foreign text alone, or nowhere: the assistant may have said it.
@@ -152,12 +152,12 @@ def origin(part: Sentence, index: Index, *, alone: bool = False) -> Origin | Non
     return _repeated(found) if found else Origin(Voice.ASSISTANT, "the assistant's words", own)
 
 
-def _lacking(index: Index, weights: dict[str, float]) -> float:
+def _lacking(index: SentenceIndex, weights: dict[str, float]) -> float:
     """The share of the weights that stands in no message."""
     return sum(weight for word, weight in weights.items() if not index.holders(word)) / sum(weights.values())
 
 
-def _sent_elsewhere(part: Sentence, index: Index, *, alone: bool) -> Origin | None:
+def _sent_elsewhere(part: Sentence, index: SentenceIndex, *, alone: bool) -> Origin | None:
     """An address that the user never gave: whoever gave it directs where something goes."""
     for word in sorted(filter(ADDRESS.fullmatch, part.words)):
         holders = index.holders(word)
@@ -173,7 +173,7 @@ def _sent_elsewhere(part: Sentence, index: Index, *, alone: bool) -> Origin | No
     return None
 
 
-def _by_user(part: Sentence, index: Index, weights: dict[str, float]) -> tuple[float, float]:
+def _by_user(part: Sentence, index: SentenceIndex, weights: dict[str, float]) -> tuple[float, float]:
     """The most of the words that a sentence of the user has, and that a question of theirs has.
 
     What the assistant proposed and the user agreed to counts, unless the assistant had it from somebody else.
@@ -189,7 +189,7 @@ def _by_user(part: Sentence, index: Index, weights: dict[str, float]) -> tuple[f
     return said, asked
 
 
-def _best(index: Index, weights: dict[str, float], voice: Voice) -> tuple[float, Sentence | None]:
+def _best(index: SentenceIndex, weights: dict[str, float], voice: Voice) -> tuple[float, Sentence | None]:
     shares = index.shares(weights, voice)
     if not shares:
         return 0.0, None
@@ -197,7 +197,7 @@ def _best(index: Index, weights: dict[str, float], voice: Voice) -> tuple[float,
     return shares[at], index.sentences[at]
 
 
-def _copied(part: Sentence, index: Index, weights: dict[str, float], asked: float = 0.0) -> Origin | None:
+def _copied(part: Sentence, index: SentenceIndex, weights: dict[str, float], asked: float = 0.0) -> Origin | None:
     """The sentence of a tool or a program that has the words; no fewer of them than a question of the user has.
 
     It says little else where the statement is short: a long line has a few words by chance.

@@ -30,7 +30,7 @@ from compact.messages import (
 )
 from compact.summaries.accounts import UNVERIFIED
 from compact.summaries.model.exact import ExactWords
-from compact.summaries.model.origin import LABEL, NOBODY, Index, Voice, sentences_of
+from compact.summaries.model.origin import LABEL, NOBODY, SentenceIndex, Voice, sentences_of
 from compact.summaries.model.strategy import Claim, claim_of
 from compact.summaries.model.transcript import transcribe
 from compact.summaries.model.words import fold, plain
@@ -75,9 +75,11 @@ class Sources:
         self._text = text
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> SentenceIndex:
         """The sentences of all messages."""
-        return Index(chain.from_iterable(sentences_of(text, voice, place) for voice, place, text in self._texts))
+        return SentenceIndex(
+            chain.from_iterable(sentences_of(text, voice, place) for voice, place, text in self._texts)
+        )
 
     @cached_property
     def text(self) -> str:
